@@ -182,7 +182,7 @@ def warmup() -> list[str]:
 
 
 def _modules(package: str) -> Iterator[str]:
-    """All modules below, imported; but the losses on tensors, which have no kernels and need torch."""
+    """All modules below, imported; but the losses on tensors, which need torch."""
     for info in pkgutil.iter_modules(sys.modules[package].__path__, package + "."):
         if info.name != f"{_PACKAGE}.torch":
             importlib.import_module(info.name)

@@ -37,6 +37,28 @@ def smaller(typing_context: Any, x: Any, y: Any) -> Any:
 
 
 @intrinsic
+def largest_or_nan(typing_context: Any, x: Any, y: Any) -> Any:
+    """max(x, y) of two numbers of one dtype, nan if one of them is."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        x, y = arguments
+        more, known = builder.fcmp_unordered(">", x, y), builder.fcmp_ordered("ord", y, y)
+        return builder.select(builder.and_(more, known), x, y)
+
+    return y(y, y), generate
+
+
+@intrinsic
+def count_if(typing_context: Any, count: Any, condition: Any) -> Any:
+    """Return count + condition in 32 bits, of which a vector holds twice as many as of numba's 64."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.add(arguments[0], builder.zext(arguments[1], ir.IntType(32)))
+
+    return types.int32(types.int32, types.boolean), generate
+
+
+@intrinsic
 def choose(typing_context: Any, condition: Any, x: Any, y: Any) -> Any:
     """Return x if condition, else y."""
 

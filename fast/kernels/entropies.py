@@ -113,9 +113,14 @@ def capped(variant, u, k, work):
     no differences. The n largest stand in ``work``. For n = d (BETA with k > d) Z = 0.
     """
     d = u.shape[0]
-    j = min(k, d)
-    base, z = tail(u, j, work)
-    n = j - 1
+    base, z = tail(u, min(k, d), work)
+    return narrowed(variant, k, d, base, z, work)
+
+
+@kernel
+def narrowed(variant, k, d, base, z, work):
+    """The same from what `tail` returns."""
+    n = k - 1
     if k > d:
         n, base, z = d, LOWEST, 0.0
     while n > 0:
@@ -156,6 +161,12 @@ def value_row(p, u, x, work):
     """Return the loss L(u) > 0."""
     variant, k = p
     n, base, z = capped(variant, u, k, work)
+    return value_of(variant, k, n, base, z, work)
+
+
+@kernel
+def value_of(variant, k, n, base, z, work):
+    """The loss, from what `capped` finds."""
     if variant == ALPHA and n > 0:
         return log_one_plus(_log_odds(n, k, base, z, work), 1.0)
     rest = log_one_plus(base, z)
@@ -169,19 +180,24 @@ def value_row(p, u, x, work):
 
 
 @kernel
-def point_row(variant, u, k, x, work):
-    """Write the gradient x of L at u, a point of Delta_k(1); returns 1 - <1,x>."""
-    n, base, z = capped(variant, u, k, work)
+def shares(variant, k, n, base, z, work):
+    """From what `capped` finds, (b, factor, cap, s, 1 - s): x = min(factor e^(u - b), cap), s = <1,x>."""
     rho = n / k
     if variant == ALPHA and n > 0:
         v = _log_odds(n, k, base, z, work)
         p, total = level(v, 1.0)
-        s, rest = exp(v - p) / total, exp(-p) / total
-        shift, factor, cap = base, s * (1.0 - rho) / z, s / k
-    else:
-        p, total = level(base, z)
-        shift, factor, cap = p, (1.0 - rho) / total, 1.0 / k
-        rest = factor * exp(-p)
+        s = exp(v - p) / total
+        return base, s * (1.0 - rho) / z, s / k, s, exp(-p) / total
+    p, total = level(base, z)
+    factor = (1.0 - rho) / total
+    return p, factor, 1.0 / k, rho + factor * (exp(base - p) * z), factor * exp(-p)
+
+
+@kernel
+def point_row(variant, u, k, x, work):
+    """Write the gradient x of L at u, a point of Delta_k(1); returns 1 - <1,x>."""
+    n, base, z = capped(variant, u, k, work)
+    shift, factor, cap, _, rest = shares(variant, k, n, base, z, work)
     for i in range(u.shape[0]):
         x[i] = smaller(factor * exp(u[i] - shift), cap)
     return rest

@@ -12,9 +12,10 @@ a linear head on the device of its rows, to a certified gap.
 
 Classes stand on the last axis, with any leading axes: scores (N, C, d1) of `cross_entropy` are
 ``scores.movedim(1, -1)`` here. Values, gradients and, where a loss is smooth, second derivatives are those of the
-formulas; eager calls go by one `torch.autograd.Function`, compilers and exporters by a differentiable
-expression of the same numbers. Half precision, also under autocast, is computed in float32, and losses stay
-so; nothing waits for the device. There is no `fast.jax`: the array API has neither a top-k selection nor scatter
+formulas; eager calls go by one `torch.autograd.Function`, on a processor by compiled kernels (the first call compiles
+for seconds, later ones find them on disk), on other devices by the operations of torch; compilers and exporters by a
+differentiable expression of the same numbers. Half precision, also under autocast, is computed in float32, and losses
+stay so; nothing waits for the device. There is no `fast.jax`: the array API has neither a top-k selection nor scatter
 nor gradients, so that it would be a second set of formulas. Needs the extra ``torch``:
 ``pip install 'refsolve[torch]'``.
 """

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from fast.torch._selection import LOWEST, largest, others, own_score, picked, removed
+from fast.torch._selection import LOWEST, few, largest, others, own_score, picked, removed
 
 ALPHA, BETA, TRUNCATED = "alpha", "beta", "truncated"
 LINEAR = 40.0  # beyond it log(1 + e^v) is v
@@ -96,6 +97,11 @@ class Entropy:
         e.scatter_(-1, classes, 0.0)
         log_rest = (e.sum(-1, keepdim=True) / unit).log1p()
         return *self._loss(top, log_rest, own_score(f, y) - self.margin), classes, top, e, unit
+
+    def kernel(self, m: int) -> tuple[Any, ...] | None:
+        """By the k largest and the exponentials of the rest."""
+        variant = (ALPHA, BETA, TRUNCATED).index(self.variant)
+        return few(min(self.k, m - 1), "entropy_rows", variant, self.k, self.margin)
 
     def gradient(self, g: Tensor, f: Tensor, y: Tensor, *state: Tensor) -> Tensor:
         """Probabilities, the capped ones and the true class by themselves."""

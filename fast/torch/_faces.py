@@ -10,7 +10,7 @@ from torch import Tensor
 
 from fast._docs import Entry, with_sections
 from fast.torch import _inputs
-from fast.torch._function import RowLoss, reduce, rows
+from fast.torch._function import RowLoss, eager, reduce, rows
 
 PARAMETERS: dict[str, Entry] = {
     "scores": (
@@ -108,14 +108,18 @@ def multiclass(
     if k is not None:
         parameters["k"] = _inputs.check_top(k, f.shape[-1] - 1, bounded)
     ignored = classes == ignore_index
-    classes = classes.masked_fill(ignored, 0)
+    # a processor need not wait for the answer
+    some = bool(label_smoothing) or not (f.is_cpu and eager()) or bool(ignored.any())
+    if some:
+        classes = classes.masked_fill(ignored, 0)
     given, margin = _inputs.with_costs(f, classes, cost, costs, cost_matrix, signed)
-    if weight is None:
-        weights = (~ignored).to(f.dtype)
-    else:
+    weights = None
+    if weight is not None:
         weights = _inputs.class_weights(weight, f)[classes].masked_fill(ignored, 0.0)
+    elif some:
+        weights = (~ignored).to(f.dtype)
     loss = declared(margin=margin, **parameters)
-    if not label_smoothing:
+    if not label_smoothing or weights is None:
         return _inputs.refused(rows, loss, given, classes, reduction, weights)
     part = _inputs.check_number("label_smoothing", label_smoothing, 1.0)
     if costs is not None or cost_matrix is not None:

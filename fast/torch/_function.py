@@ -1,10 +1,11 @@
 """How a loss of rows meets autograd: one function for all, which computes derivatives by formula.
 
-A loss gives three things. `RowLoss.exact` is a differentiable expression, in which only *which* classes count is
-detached: torch derives from it every derivative that exists, and compilers and exporters see nothing else.
-`RowLoss.solve` and `RowLoss.gradient` are the fast way in eager mode: values with a few numbers per row, from which
-the gradient is written at once into one array. Second derivatives, forward mode and the transforms of `torch.func`
-go by the expression.
+A loss gives three things, and may give a fourth. `RowLoss.exact` is a differentiable expression, in which only *which*
+classes count is detached: torch derives from it every derivative that exists, and compilers and exporters see nothing
+else. `RowLoss.solve` and `RowLoss.gradient` are the fast way in eager mode: values with a few numbers per row, from
+which the gradient is written at once into one array. ``kernel(m)``, if there is one, names the loop of
+`fast.kernels.scores` that writes both on a processor, and its numbers. Second derivatives, forward mode and the
+transforms of `torch.func` go by the expression.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any, Protocol
 
 import torch
 from torch import Tensor
+
+from fast.torch._processor import solved
 
 
 class RowLoss(Protocol):
@@ -34,13 +37,9 @@ def reduce(losses: Tensor, reduction: str, weights: Tensor | None) -> Tensor:
         losses = (losses * weights).masked_fill(weights == 0, 0.0)
     if reduction == "none":
         return losses
-    total = losses.sum()
-    return total / _share(losses.shape, weights) if reduction == "mean" else total
-
-
-def _share(rows: torch.Size, weights: Tensor | None) -> Tensor | int:
-    """The divisor of a mean."""
-    return rows.numel() if weights is None else weights.sum()
+    if reduction == "sum":
+        return losses.sum()
+    return losses.mean() if weights is None else losses.sum() / weights.sum()
 
 
 class _Rows(torch.autograd.Function):
@@ -48,28 +47,31 @@ class _Rows(torch.autograd.Function):
     def forward(
         ctx: Any, f: Tensor, y: Tensor, weights: Tensor | None, loss: RowLoss, reduction: str
     ) -> Tensor:
-        losses, *state = loss.solve(f, y)
-        ctx.loss, ctx.reduction, ctx.state = loss, reduction, state
-        ctx.save_for_backward(f, y, weights)
+        found = solved(loss, f, y, ctx.needs_input_grad[0])
+        losses, *state = loss.solve(f, y) if found is None else found
+        ctx.loss, ctx.reduction, ctx.written = loss, reduction, found is not None
+        ctx.save_for_backward(f, y, weights, *state)
         ctx.save_for_forward(f, y, weights)
         return reduce(losses, reduction, weights)
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
-        f, y, weights = ctx.saved_tensors
+        f, y, weights, *state = ctx.saved_tensors
         if torch.is_grad_enabled():  # somebody differentiates this
             found = torch.func.vjp(lambda f: _expression(ctx, f, y, weights), f)[1](g)[0]
             return found, None, None, None, None
         if ctx.reduction == "mean":
-            g = g / _share(f.shape[:-1], weights)
+            g = g / (f.shape[:-1].numel() if weights is None else weights.sum())
         if weights is not None:  # a mean over no weight at all is nan, and flat
             g = (g * weights).masked_fill(weights == 0, 0.0)
-        g = g.expand(f.shape[:-1])
-        return ctx.loss.gradient(g.unsqueeze(-1), f, y, *ctx.state), None, None, None, None
+        if ctx.written:
+            return state[0] * (g.unsqueeze(-1) if g.ndim else g), None, None, None, None
+        g = g.expand(f.shape[:-1]).unsqueeze(-1)
+        return ctx.loss.gradient(g, f, y, *state), None, None, None, None
 
     @staticmethod
     def jvp(ctx: Any, t: Tensor, *_: Any) -> Tensor:
-        f, y, weights = ctx.saved_tensors
+        f, y, weights = ctx.saved_tensors[:3]
         value, pull = torch.func.vjp(lambda f: _expression(ctx, f, y, weights), f)
         axes = tuple(range(value.ndim, f.ndim))
         return (pull(torch.ones_like(value))[0] * t).sum(axes)
@@ -81,16 +83,22 @@ def _expression(ctx: Any, f: Tensor, y: Tensor, weights: Tensor | None) -> Tenso
 
 # Functions that take part in function transforms by themselves cost a third of a short call.
 _transformed = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
+_modes = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 0)  # fake tensors, tracers
+
+
+def eager() -> bool:
+    """Whether tensors are numbers here, which nobody traces."""
+    return not (
+        torch.compiler.is_compiling() or _transformed() or _modes() or torch._C._is_tracing()
+    )
 
 
 def rows(
     loss: RowLoss, f: Tensor, y: Tensor, reduction: str = "none", weights: Tensor | None = None
 ) -> Tensor:
     """Losses of rows times weights, reduced; compilers, exporters and transforms see the expression."""
-    learned = (
-        weights is not None and weights.requires_grad
-    )  # which only the expression differentiates
-    if learned or torch.compiler.is_compiling() or _transformed():
+    # weights that are learned, only the expression differentiates
+    if not eager() or (weights is not None and weights.requires_grad):
         return reduce(loss.exact(f, y), reduction, weights)
     values: Tensor = _Rows.apply(f, y, weights, loss, reduction)
     return values

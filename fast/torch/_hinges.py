@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from fast.torch._selection import largest, others, own_score, picked
+from fast.torch._selection import few, largest, others, own_score, picked
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,12 @@ class Hinge:
         top, classes = largest(others(f, y), min(self.k, f.shape[-1] - 1))
         z = top - (own_score(f, y) - self.margin)
         return self._loss(z), classes, z
+
+    def kernel(self, m: int) -> tuple[Any, ...] | None:
+        """max{0, S_k(z)/k} of the k largest."""
+        return few(
+            min(self.k, m - 1), "hinge_rows", int(self.beta), self.k, self.squared, self.margin
+        )
 
     def gradient(self, g: Tensor, f: Tensor, y: Tensor, *state: Tensor) -> Tensor:
         """1/k at the classes that count, times the hinge if squared."""

@@ -7,12 +7,14 @@ are taken one by one. Eager calls gather, scatter and `topk`.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor
 
 LOWEST = -1e30  # of a class that is left out: its exponential is 0, and differences stay finite
 FEW = 8
+MOST = 32  # that kernels select
 
 
 def is_own(f: Tensor, y: Tensor) -> Tensor:
@@ -57,6 +59,11 @@ def own_score(f: Tensor, y: Tensor) -> Tensor:
 def others(f: Tensor, y: Tensor) -> Tensor:
     """Scores (..., m), those of the true classes -inf."""
     return removed(f, y.unsqueeze(-1))
+
+
+def few(n: int, *kernel: Any) -> tuple[Any, ...] | None:
+    """A kernel that selects the n largest, if it is quick at that."""
+    return kernel if n <= MOST else None
 
 
 def _traced(n: int) -> bool:

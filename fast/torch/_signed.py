@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -46,6 +47,11 @@ class OneVsAll:
 
     def _margins(self, f: Tensor, y: Tensor) -> Tensor:
         return (f + self.margin).scatter(-1, y.unsqueeze(-1), self.margin - own_score(f, y))
+
+    def kernel(self, m: int) -> tuple[Any, ...] | None:
+        """The hinges in one pass; exponentials are as quick in torch."""
+        gamma = self.gamma if self.kind == SMOOTH else 0.0
+        return None if self.kind == LOGISTIC else ("signed_rows", gamma, self.margin)
 
     def gradient(self, g: Tensor, f: Tensor, y: Tensor, *state: Tensor) -> Tensor:
         """The slopes of the binary losses, with the sign of their side."""

@@ -2,10 +2,8 @@
 
 Such a threshold is where R(t), the excess over t of the classes below the cap, meets a function of the k largest that
 is known in closed form. R is convex and piecewise linear. With a tangent in its place the equation is solved at once,
-by a lower bound on the threshold; the best of all tangents gives the threshold. So eager calls on a CPU take the
-tangents at the next largest classes, and for rows with more support Newton's method, whose solutions ascend until the
-right classes are active. Traced calls, and those on devices that one would have to wait for, make a fixed number of
-its steps on all rows.
+by a lower bound on the threshold: Newton's method, whose solutions ascend until the right classes are active. Traced
+calls, and those on devices that one would have to wait for, make a fixed number of its steps.
 """
 
 from __future__ import annotations
@@ -18,12 +16,11 @@ import torch
 from torch import Tensor
 
 from fast.torch._function import quadratic
-from fast.torch._selection import is_own, largest, others, own_score, removed
+from fast.torch._selection import few, is_own, largest, others, own_score, removed
 
 Meet = Callable[
     [Tensor, Tensor], Tensor
 ]  # the bound, from a tangent's number of entries and their sum
-NEAR = 8  # next largest classes
 STEPS = {torch.float32: 10, torch.float64: 12}  # at most 8 were needed, see the tests
 MOST = 60  # steps where they end by themselves
 
@@ -46,46 +43,6 @@ def ascend(rest: Tensor, t: Tensor, meet: Meet, wait: bool | None) -> tuple[Tens
     return t, above.sum(-1, keepdim=True), above.square().sum(-1, keepdim=True)
 
 
-def best_tangent(near: Tensor, meet: Meet) -> Tensor:
-    """The best bound of the tangents at the entries ``near``, in descending order: (..., 1)."""
-    count = torch.arange(near.shape[-1] + 1, device=near.device, dtype=near.dtype)
-    mass = torch.nn.functional.pad(near, (1, 0)).cumsum(-1)
-    return meet(count.unsqueeze(-1), mass.unsqueeze(-1)).amax(-2)
-
-
-def by_rows(loss: Any, near: Any, f: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-    """Losses by way of a few classes, and of whole rows where these are too few.
-
-    State: classes, x there, which rows are whole (flat), and what `whole` found for these.
-    """
-    losses, classes, x, few = near(f, y)
-    rows = few.flatten().nonzero().squeeze(-1)
-    if len(rows) == 0:
-        return losses, classes, x
-    found, *state = loss.whole(*_flat(rows, f, y), True)
-    losses = losses.flatten().index_copy(0, rows, found).view_as(losses)
-    return losses, classes, x, rows, *state
-
-
-def _flat(rows: Tensor, f: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    return f.reshape(-1, f.shape[-1])[rows], y.flatten()[rows]
-
-
-def by_rows_gradient(loss: Any, g: Tensor, f: Tensor, y: Tensor, *state: Tensor) -> Tensor:
-    """The gradient that belongs to it."""
-    if state[0].is_floating_point():
-        return loss.slope(g, f, y, *state)
-    classes, x, *more = state
-    x = x * g
-    out = torch.zeros_like(f, memory_format=torch.contiguous_format).scatter_(-1, classes, x)
-    out.scatter_(-1, y.unsqueeze(-1), -x.sum(-1, keepdim=True))
-    if more:
-        rows = more[0]
-        part = loss.slope(g.flatten()[rows].unsqueeze(-1), *_flat(rows, f, y), *more[1:])
-        out.view(-1, f.shape[-1]).index_copy_(0, rows, part)
-    return out
-
-
 def with_own(x: Tensor, y: Tensor) -> Tensor:
     """Gradient from x at the other classes: minus their sum at y, in place."""
     x.scatter_(-1, y.unsqueeze(-1), 0.0)
@@ -103,24 +60,7 @@ class Smooth:
 
     def solve(self, f: Tensor, y: Tensor) -> tuple[Tensor, ...]:
         """Losses, and what `gradient` reads."""
-        return by_rows(self, self._near, f, y) if f.is_cpu else self.whole(f, y, False)
-
-    def _near(self, f: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-        """Losses, classes, x at these, and where they are too few."""
-        d = f.shape[-1] - 1
-        n = min(self.k, d)
-        near, classes = others(f, y).topk(min(d, n + NEAR), dim=-1)
-        b = near[..., n - 1 : n]
-        near, shift = near - b, b - own_score(f, y) + self.margin
-        _, meet, height = self._tangents(near[..., None, :n], shift.unsqueeze(-2))
-        t = best_tangent(near[..., n:], meet)
-        over = (near - t).clamp_(min=0)
-        u = height(over[..., None, n:].sum(-1, keepdim=True)).squeeze(-2)
-        p = torch.minimum(over, u)
-        linear = (p * (over + (t + shift) - p)).sum(-1, keepdim=True)
-        losses = self._losses(u, linear, p.square().sum(-1, keepdim=True))
-        few = over[..., -1] > 0 if near.shape[-1] < d else torch.zeros((), dtype=torch.bool)
-        return losses, classes, p / self.gamma, few
+        return self.whole(f, y, f.is_cpu)
 
     def whole(self, f: Tensor, y: Tensor, wait: bool | None) -> tuple[Tensor, ...]:
         """Losses; t and u with p = clip(f - t, 0, u) at the other classes."""
@@ -175,13 +115,16 @@ class Smooth:
 
         return -mean.clamp(max=cap), cone, height
 
-    def slope(self, g: Tensor, f: Tensor, y: Tensor, t: Tensor, u: Tensor) -> Tensor:
-        """clip(f - t, 0, u)/gamma."""
-        return with_own(torch.minimum((f - t).clamp_(min=0), u).mul_(g / self.gamma), y)
+    def kernel(self, m: int) -> tuple[Any, ...] | None:
+        """By the k largest and a few more, or whole rows."""
+        return few(
+            min(self.k, m - 1), "smooth_rows", int(self.beta), self.k, self.gamma, self.margin
+        )
 
     def gradient(self, g: Tensor, f: Tensor, y: Tensor, *state: Tensor) -> Tensor:
-        """p/gamma."""
-        return by_rows_gradient(self, g, f, y, *state)
+        """clip(f - t, 0, u)/gamma."""
+        t, u = state
+        return with_own(torch.minimum((f - t).clamp_(min=0), u).mul_(g / self.gamma), y)
 
     def exact(self, f: Tensor, y: Tensor) -> Tensor:
         """Losses (...), differentiable in f."""
@@ -219,7 +162,7 @@ class Simplex:
 
     def solve(self, f: Tensor, y: Tensor) -> tuple[Tensor, ...]:
         """Losses, and what `gradient` reads."""
-        return by_rows(self, self._near, f, y) if f.is_cpu else self.whole(f, y, False)
+        return self.whole(f, y, f.is_cpu)
 
     @staticmethod
     def _meet(count: Tensor, mass: Tensor) -> Tensor:
@@ -228,21 +171,6 @@ class Simplex:
     def _z(self, f: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         own = own_score(f, y) - self.margin
         return torch.where(is_own(f, y), own, f) if self.margin else f, own
-
-    def _near(self, f: Tensor, y: Tensor) -> tuple[Tensor, ...]:
-        """Losses, classes, x at these, and where they are too few."""
-        z, own = self._z(f, y)
-        near, classes = z.topk(min(f.shape[-1], 1 + NEAR), dim=-1)
-        top = near[..., :1]
-        near = near - top
-        count = torch.arange(1, near.shape[-1] + 1, device=f.device, dtype=f.dtype)
-        t = self._meet(count, near.cumsum(-1)).amax(-1, keepdim=True)
-        over = (near - t).clamp_(min=0)
-        few = (
-            over[..., -1] > 0 if near.shape[-1] < f.shape[-1] else torch.zeros((), dtype=torch.bool)
-        )
-        x = over.masked_fill_(classes == y.unsqueeze(-1), 0.0)
-        return self._losses(x, t + (top - own)), classes, x, few
 
     @staticmethod
     def _losses(x: Tensor, above: Tensor) -> Tensor:
@@ -256,13 +184,13 @@ class Simplex:
         x = removed((z - t).clamp(min=0), y.unsqueeze(-1), 0.0)
         return self._losses(x, t - own), t
 
-    def slope(self, g: Tensor, f: Tensor, y: Tensor, t: Tensor) -> Tensor:
-        """The projection at the other classes, and minus their sum."""
-        return with_own((f - t).clamp_(min=0).mul_(g), y)
+    def kernel(self, m: int) -> tuple[Any, ...] | None:
+        """By a few of the largest, or whole rows."""
+        return "smooth_rows", 2, 1, 1.0, self.margin
 
     def gradient(self, g: Tensor, f: Tensor, y: Tensor, *state: Tensor) -> Tensor:
-        """The projection less the unit vector of the true class."""
-        return by_rows_gradient(self, g, f, y, *state)
+        """The projection at the other classes, and minus their sum."""
+        return with_own((f - state[0]).clamp_(min=0).mul_(g), y)
 
     def exact(self, f: Tensor, y: Tensor) -> Tensor:
         """Losses (...), differentiable in f."""

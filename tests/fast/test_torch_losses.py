@@ -8,7 +8,12 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
+from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
+
 import fast.torch as ft  # noqa: E402
+from fast.errors import InvalidParameterError  # noqa: E402
+from fast.kernels import scores as kernels  # noqa: E402
+from fast.torch import _processor  # noqa: E402
 
 # torch's own formulas for forward mode are compiled by what torch says not to use
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")
@@ -61,9 +66,11 @@ def compared(stem, scores, y, costs=None, **options):
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("stem", ROWS)
-def test_values_and_gradients_are_those_of_the_kernels(stem, dtype):
+def test_values_and_gradients_are_those_of_the_kernels(stem, dtype, monkeypatch):
+    """Every other time by the operations of torch, as on other devices."""
     rng = np.random.default_rng(sum(map(ord, stem)))
     for trial in range(25):
+        monkeypatch.setattr(_processor, "_kernels", lambda way=trial % 2: kernels if way else None)
         n, m = 4, int(rng.integers(2, 9))
         options = arguments(stem, rng, m)
         scores = torch.from_numpy(rng.standard_normal((n, m)) * 10 ** rng.uniform(-2, 1.5))
@@ -72,15 +79,67 @@ def test_values_and_gradients_are_those_of_the_kernels(stem, dtype):
 
 
 @pytest.mark.parametrize("stem", ROWS)
-def test_long_rows(stem):
-    """Also where many classes have a share, in few of the rows or in all of them."""
+@pytest.mark.parametrize("found", [kernels, None], ids=["kernels", "torch"])
+def test_long_rows(stem, found, monkeypatch):
+    """Also where many classes have a share, in few of the rows or in all of them; and no row in its own memory."""
+    monkeypatch.setattr(_processor, "_kernels", lambda: found)
     rng = np.random.default_rng(11)
     scales = np.array([1.0, 0.01, 1.0, 1e-4, 30.0])[:, np.newaxis]
     for gamma in (1.0, 30.0):
         names = inspect.signature(getattr(ft, stem)).parameters
         options = {n: v for n, v in {"k": 5, "gamma": gamma}.items() if n in names}
-        scores = torch.from_numpy(rng.standard_normal((5, 300)) * scales)
+        scores = torch.from_numpy(rng.standard_normal((5, 600)) * scales)[:, ::2]
         compared(stem, scores, labels(stem, rng, 5, 300), **options)
+
+
+@pytest.mark.parametrize("m", [7, 128, 200, 517])
+@pytest.mark.parametrize("kind", ["normal", "ties", "ascending", "masked", "nan"])
+def test_the_largest_are_those_of_a_sort(m, kind):
+    """Of the other classes; nan stands first."""
+    rng = np.random.default_rng(m)
+    for n in (1, 5, 32):
+        row = rng.standard_normal(m).astype(np.float32)
+        row = {"ties": np.round(row), "ascending": np.sort(row)}.get(kind, row)
+        spoilt = rng.choice(m, max(m - n - 1, 1) if kind == "masked" else 2, replace=False)
+        row[spoilt] = {"masked": -np.inf, "nan": np.nan}.get(kind, row[spoilt])
+        own, n = int(rng.integers(m)), min(n, m - 1)
+        top, classes = np.empty(n), np.empty(n, np.int64)
+        at, hit = np.empty((2, m + 1), np.int64)
+        kernels.largest(row, own, top, classes, np.empty(kernels.LANES, row.dtype), hit, at)
+        right = np.sort(np.delete(row, own))[::-1][:n]
+        np.testing.assert_array_equal(top, right)
+        np.testing.assert_array_equal(row[classes], right)
+        assert own not in classes
+        assert len(set(classes)) == n
+
+
+@pytest.mark.parametrize(
+    "stem", ["topk_hinge_beta", "smooth_topk_hinge_alpha", "topk_entropy_beta"]
+)
+def test_threads_change_no_bit(stem, monkeypatch):
+    scores, y = torch.randn(41, 150, generator=torch.Generator().manual_seed(3)), torch.arange(41)
+    one = graded(stem, scores, y, k=4)
+    monkeypatch.setattr(_processor, "TASK", 1)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
+    assert all(map(torch.equal, one, graded(stem, scores, y, k=4)))
+    with pytest.raises(InvalidParameterError, match="out of bounds"):
+        graded(stem, scores, y + 110, k=4)
+
+
+@pytest.mark.parametrize("stem", ["smooth_topk_hinge_alpha", "sparsemax", "topk_entropy_alpha"])
+def test_scores_that_are_not_finite(stem):
+    """Infinite losses are so, nan stays nan, and what is traced sees no kernel."""
+    scores = torch.zeros(4, 150)
+    scores[0, 7], scores[1, 7], scores[2, 9] = torch.nan, torch.inf, -torch.inf
+    loss = getattr(ft, stem)(scores, torch.tensor([1, 1, 9, 1]), reduction="none")
+    assert loss[0].isnan()
+    assert loss[1].isinf()
+    assert loss[2].isinf()
+    assert loss[3].isfinite()
+    y = torch.tensor([1, 2, 3, 4])
+    traced = make_fx(lambda f, y: getattr(ft, stem)(f, y))(scores, y)
+    other = torch.randn(4, 150, generator=torch.Generator().manual_seed(4))
+    assert torch.allclose(traced(other, y), getattr(ft, stem)(other, y))
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])

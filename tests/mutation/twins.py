@@ -10,6 +10,8 @@ import numpy as np
 _SIMD: dict[str, Any] = {
     "larger": lambda x, y: x if x > y else y,
     "smaller": lambda x, y: x if x < y else y,
+    "largest_or_nan": lambda x, y: x if (x > y or x != x) and y == y else y,
+    "count_if": lambda count, condition: count + condition,
     "choose": lambda condition, x, y: x if condition else y,
     "plus": lambda total, term: total + term,
     "fused": lambda x, y, z: x * y + z,
