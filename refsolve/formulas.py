@@ -48,8 +48,8 @@ def kth_largest(v: Array, k: int) -> Array:
 
 def units(d: int, factor: int = 1, shift: Fraction | int = 0, bound: Any = 0) -> Rows:
     """The d rows factor x_i + shift <1,x> <= bound."""
-    rows = [[Fraction(factor * (i == j)) + shift for j in range(d)] for i in range(d)]
-    return [(row, Fraction(bound), False) for row in rows]
+    own, other = [Fraction(factor + shift)], [Fraction(shift)]
+    return [(other * i + own + other * (d - 1 - i), Fraction(bound), False) for i in range(d)]
 
 
 def positive(v: Array) -> Array:

@@ -97,7 +97,7 @@ def divergence(x: Decimal, p: Decimal) -> Decimal:
 
 def lambert_w_exp(t: Decimal) -> Decimal:
     """W(e^t), the root w of w + log w = t, by fourth-order steps (Fritsch, Shafer, Crowley 1973)."""
-    if -600 < t < Decimal("1e300"):
+    if -600 < t < Decimal("1e150"):
         u = Decimal(math.log(_lambert(float(t))))
     else:
         u = t.ln() if t > 0 else t

@@ -163,7 +163,7 @@ class Quadratic:
         """residual(x, z - h'(p)) + D_h(x, p) for the better of p = x and the maximiser, by row."""
         part = self._cut(domain, z, x)
         direct = part.residual(x, z - self.gradient(x))
-        if self.flat:
+        if self.flat or (point and point.x is x):
             return direct
         p = self.maximum(domain, z).x if point is None else point.x
         through = part.residual(x, z - self.gradient(p))

@@ -109,7 +109,7 @@ def maximiser(generator: Quadratic, domain: Domain, z: Vector) -> Vector:
     part = domain.cut(Fraction(1))
     best = Fraction(f.single(part.support(point)))
     sizes = max((abs(v) for v in point.tolist()), default=ZERO)
-    factor = (1 / sizes if sizes > 0 else Fraction(1)) * Fraction(domain.params.get("r", 1) or 1)
+    factor = Fraction(2**20) / (sizes or 1) * Fraction(domain.params.get("r", 1) or 1)  # near ties
     growth = 16
     for _ in range(12):  # 16^(2^11) spans the floats twice over
         if rho == 0:

@@ -16,6 +16,7 @@ from verification.cli import app
 from verification.errors import InvalidArgumentError
 from verification.exercises import Exercise, discover, find
 from verification.external import wire
+from verification.kit.loop import applicable
 from verification.marking import judging, serve
 from verification.marking.example import example
 from verification.marking.judging import judged, mark_file, mark_program
@@ -23,7 +24,7 @@ from verification.marking.judging import judged, mark_file, mark_program
 EXERCISES = list(discover().values())
 WRONG = [(e, name) for e in EXERCISES for name in e.wrong]
 #: Of the kit's instances one in so many: the judging is the same, and `refsolve exercise` takes them all.
-SHARE = 25
+SHARE = 22
 
 
 def report(exercise: Exercise, function: Any) -> Any:
@@ -58,6 +59,28 @@ def test_the_example_for_other_languages_is_a_request_with_its_answer(exercise: 
     np.testing.assert_array_equal(answer["x"], right)
     assert np.isfinite(answer["x"]).all()
     assert np.any(answer["x"])
+
+
+def asked(exercise: Exercise, seed: int) -> list[str]:
+    """The instances that an answer is judged on, as code."""
+    few = {} if exercise.own else {"every": 20, "checks": applicable(exercise.problem)[:1]}
+    found = judged(exercise, exercise.key, seed=seed, **few)
+    assert found.ok
+    assert found.seed == seed
+    return [r.instance.code() for r in found.results if r.instance is not None]
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)
+def test_the_seed_of_every_exercise_counts(exercise: Exercise) -> None:
+    one = asked(exercise, 1)
+    assert one == asked(exercise, 1) != asked(exercise, 2)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "name"), [w for w in WRONG if w[0].own], ids=lambda v: getattr(v, "name", v)
+)
+def test_own_instances_of_any_seed_refute_what_is_wrong(exercise: Exercise, name: str) -> None:
+    assert not any(judged(exercise, exercise.wrong[name], seed=seed).ok for seed in range(1, 6))
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.name)

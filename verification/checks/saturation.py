@@ -4,7 +4,7 @@ from verification.checks._plain import in_parts, judged
 from verification.problems.problem import Problem
 
 ORDER = 35
-COUNTS = {"quick": 150, "thorough": 1200}
+COUNTS = {"quick": 300, "thorough": 1200}
 
 instances = in_parts(COUNTS, "saturated", offset=9)
 examine = judged  # the solution is one to 60 digits

@@ -13,7 +13,7 @@ from verification.checks.batch import takes_batches
 from verification.instances.drawing import Rng
 from verification.instances.families import generator
 from verification.instances.instance import Instance
-from verification.instances.shapes import Laid, Shape, covering, laid, row, short
+from verification.instances.shapes import Laid, Shape, absent, covering, laid, row, short
 from verification.kit.calling import Caller, NotApplicableError
 from verification.problems.problem import Problem
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
@@ -43,6 +43,8 @@ NEXT = (-1, 0, 1, 3)
 KS = ("1", "32", "33", "96", "half", "all but one")
 #: Entries that matter: in most vectors, and in some.
 MANY = {"quick": (100, 1025), "thorough": (130, 4097), "soak": (40, 130)}
+#: Those that have few sizes, where logarithms are taken to 60 digits.
+SOLVED = (30, 60, *(few for few, _ in MANY.values()))
 #: Longest row that is judged in exact arithmetic; longer ones are compared, with a margin to rounding.
 EXACT, BEYOND = 1100, 16.0
 #: The same for conjugates: the facets of a box are as many, and each is a row of fractions.
@@ -103,6 +105,8 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     found: list[Instance] = []
     for i, shape in enumerate(every):
         size = min(shape.length, many if i % 4 == 1 and shape.k in ("1", "half") else few)
+        if not problem.generator.rational and absent(problem) is not None:
+            size = max((n for n in SOLVED if n <= size), default=size)
         key = size, shape.k, shape.rows > 0
         if key not in bases:  # the same numbers in other shapes are solved once
             bases[key] = short(problem, rng, shape, size)

@@ -6,7 +6,7 @@ An exercise is a module whose docstring is its title and its statement, with
     The lecture of the course that it belongs to.
 ``PROBLEM`` : str
     What the kit judges, ``"simplex.projection"``. Without it the module judges by itself:
-    ``instances()`` yields arguments, from small to large, and ``judge(answer, **arguments)`` returns
+    ``instances(seed)`` yields arguments, from small to large, and ``judge(answer, **arguments)`` returns
     a `Judgement`.
 ``HINTS`` : str
     Three paragraphs: an idea, the next formula, nearly all.

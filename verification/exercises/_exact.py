@@ -91,11 +91,11 @@ def blocks(rng: np.random.Generator, y: np.ndarray, m: int, k: int, C: float) ->
     return A
 
 
-def training_sets(count: int = 40) -> Iterator[dict[str, Any]]:
+def training_sets(seed: int = 0, count: int = 56) -> Iterator[dict[str, Any]]:
     """Small to large: X, y, A, C and k, all dyadic, most of them feasible."""
-    rng = np.random.default_rng(8)
+    rng = np.random.default_rng(8 + seed)
     for i in range(count):
-        n, d, m = 1 + i // 8, 1 + i // 16, 3 + i // 10
+        n, d, m = 1 + i // 11, 1 + i // 22, 3 + i // 14
         k = int(rng.choice([1, 2]))
         C = float(rng.choice([0.25, 1.0, 4.0]))
         y = rng.integers(m, size=n)
@@ -104,6 +104,8 @@ def training_sets(count: int = 40) -> Iterator[dict[str, Any]]:
         if spoilt == 1:  # outside: too much mass, an entry above its share, or below 0
             A *= 2 if A.any() else 1
             A[0] += np.roll(np.eye(m)[0] - np.eye(m)[1], y[0]) * C * rng.choice([-0.5, 2.0])
+        elif i % 8 == 7:  # all mass on one, within C/k
+            k, A[0] = 2, np.roll(np.eye(m)[0] - np.eye(m)[1], y[0]) * C / 2
         yield {"X": rng.integers(-3, 4, (n, d)).astype(float), "y": y, "A": A, "C": C, "k": k}
 
 

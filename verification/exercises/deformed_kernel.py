@@ -43,9 +43,9 @@ def kernel(Z: np.ndarray, C: float, lam: float) -> np.ndarray:
 KEY = kernel
 
 
-def instances() -> Iterator[dict[str, Any]]:
+def instances(seed: int = 0) -> Iterator[dict[str, Any]]:
     """Integers of full column rank, C/lam from 1 to 1e12."""
-    rng = np.random.default_rng(11)
+    rng = np.random.default_rng(11 + seed)
     for i in range(36):
         n, s = 3 + i // 9, 1 + i // 18
         while True:

@@ -50,9 +50,9 @@ def dual_value(X: np.ndarray, y: np.ndarray, A: np.ndarray, C: float, k: int) ->
 KEY = dual_value
 
 
-def instances() -> Iterator[dict[str, Any]]:
+def instances(seed: int = 0) -> Iterator[dict[str, Any]]:
     """Dyadic training sets, on which feasibility is exact."""
-    return _exact.training_sets()
+    return _exact.training_sets(seed)
 
 
 def judge(answer: np.ndarray, X: Any, y: Any, A: Any, C: float, k: int) -> Judgement:

@@ -58,10 +58,10 @@ def gap(X: np.ndarray, y: np.ndarray, W: np.ndarray, A: np.ndarray, C: float, k:
 KEY = gap
 
 
-def instances() -> Iterator[dict[str, Any]]:
+def instances(seed: int = 0) -> Iterator[dict[str, Any]]:
     """Dyadic training sets with models that do and do not belong to the blocks."""
-    rng = np.random.default_rng(9)
-    for i, given in enumerate(_exact.training_sets()):
+    rng = np.random.default_rng(9 + seed)
+    for i, given in enumerate(_exact.training_sets(seed)):
         X, A = given["X"], given["A"]
         W = X.T @ A if i % 3 == 0 else rng.integers(-2, 3, (X.shape[1], A.shape[1])) / 2.0
         yield {"X": X, "y": given["y"], "W": W, "A": A, "C": given["C"], "k": given["k"]}

@@ -41,11 +41,14 @@ def fooled(m: int, k: int) -> np.ndarray:
 KEY = fooled
 
 
-def instances() -> Iterator[dict[str, Any]]:
-    """All m up to 12."""
+def instances(seed: int = 0) -> Iterator[dict[str, Any]]:
+    """All m up to 12, then some larger ones."""
     for m in range(3, 13):
         for k in range(1, m - 1):
             yield {"m": m, "k": k}
+    rng = np.random.default_rng(10 + seed)
+    for m in rng.integers(13, 60, 10).tolist():
+        yield {"m": m, "k": int(rng.integers(1, m - 1))}
 
 
 def judge(answer: np.ndarray, m: int, k: int) -> Judgement:

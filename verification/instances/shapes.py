@@ -109,7 +109,10 @@ def variations(instance: Instance, varied: bool = False) -> tuple[tuple[Instance
     ``varied``: what rows may have of their own, such as r, differs too.
     """
     problem, found = instance.problem, []
-    count = 1 if instance[problem.data].size > WHOLE else 4 if problem.generator.rational else 3
+    count = (
+        4 if problem.generator.rational else 2 if problem.point else 3
+    )  # rows of points roll, too
+    count = 1 if instance[problem.data].size > WHOLE else count
     for i, factor in enumerate(FACTORS[:count]):
         main, y = instance[problem.data], instance.get("y")
         moved = main * factor if problem.labels else np.roll(main * factor, i)

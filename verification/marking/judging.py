@@ -24,7 +24,7 @@ from verification.kit.calling import (
     CandidateTimeoutError,
     NotApplicableError,
 )
-from verification.kit.loop import verify
+from verification.kit.loop import check_run, verify
 from verification.verdicts.report import Report
 from verification.verdicts.verdict import Judgement, Result, Verdict
 
@@ -105,14 +105,18 @@ def mark_program(
 
 
 def judged(
-    exercise: Exercise, function: Callable[..., Any], timeout: float = TIMEOUT, **options: Any
+    exercise: Exercise,
+    function: Callable[..., Any],
+    timeout: float = TIMEOUT,
+    seed: int = 0,
+    **options: Any,
 ) -> Report:
     """The report on a function; ``options`` are those of `verify`, without effect where the exercise judges."""
     if exercise.own:
-        return _by_itself(exercise, function, timeout)
+        return _by_itself(exercise, function, timeout, seed)
     named = exercise.problem.name
-    fixed = exercise.fixed
-    return verify(function, named, timeout=timeout, batch=False, fixed=fixed, **options)
+    options |= {"timeout": timeout, "seed": seed, "fixed": exercise.fixed}
+    return verify(function, named, batch=False, **options)
 
 
 def _plain(message: str, target: str) -> str:
@@ -126,11 +130,14 @@ def _plain(message: str, target: str) -> str:
     )
 
 
-def _by_itself(exercise: Exercise, function: Callable[..., Any], timeout: float) -> Report:
+def _by_itself(
+    exercise: Exercise, function: Callable[..., Any], timeout: float, seed: int
+) -> Report:
     """All instances in their order; the first failure is the smallest."""
+    check_run("quick", seed)
     start = time.perf_counter()
     call = Caller(function, exercise.problem, timeout, False)
-    results = tuple(_results(exercise, call))
+    results = tuple(_results(exercise, call, seed))
     bad = next((r for r in results if r.verdict.is_bad), None)
     code = None
     if bad is not None and bad.instance is not None:
@@ -138,7 +145,7 @@ def _by_itself(exercise: Exercise, function: Callable[..., Any], timeout: float)
         lines = call_lines(call, bad.instance.params, exercise.function, right)
         code = "\n".join(["import numpy as np", "", *lines, f"# {bad.message}"])
     return Report(
-        problem=exercise.problem.name, profile="quick", seed=0, results=results,
+        problem=exercise.problem.name, profile="quick", seed=seed, results=results,
         elapsed=time.perf_counter() - start, candidate=call.name, counterexample=code,
         counterexample_result=bad,
     )  # fmt: skip
@@ -150,8 +157,8 @@ def _key_answer(exercise: Exercise, instance: Instance) -> np.ndarray | None:
     return None
 
 
-def _results(exercise: Exercise, call: Caller) -> Iterator[Result]:
-    for params in exercise.module.instances():
+def _results(exercise: Exercise, call: Caller, seed: int) -> Iterator[Result]:
+    for params in exercise.module.instances(seed):
         instance = Instance.of(exercise.problem, "given", **params)
         if call.exhausted:
             yield Result.of("judge", instance, Judgement(Verdict.SKIPPED, message=call.exhausted))

@@ -32,7 +32,8 @@ KIT = (
 )
 OWN = (
     "Each of these answers was compared with rational arithmetic, within a bound on rounding errors; "
-    "on these instances it is proved right. Of other instances nothing is proved."
+    "on these instances, of seed {seed}, it is proved right. Of other instances nothing is proved; "
+    "`--seed {next}` draws others."
 )
 
 

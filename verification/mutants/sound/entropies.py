@@ -1,5 +1,6 @@
 """Sound, slow algorithms for the entropies that the mutants are made from: one root, in logarithms."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -147,7 +148,7 @@ def margins(scores: Array, y: int, costs: Array | None) -> Array:
     return np.delete(scores - scores[y] + c, y)
 
 
-def value(z: Array, k: int, shared: bool) -> float:
+def value(z: Array, k: int, shared: bool, softplus: Callable[[float], float] = softplus) -> float:
     """The loss at margins z."""
     cap = log_cap(z, k) if shared else log_cap(np.append(z, 0.0), k)
     if not shared:  # the 1 of log(1 + sum) belongs to the sum that is capped, but is never capped
