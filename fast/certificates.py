@@ -178,6 +178,8 @@ def of_estimator(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Certi
     if getattr(model, "_map", None) is not None:
         raise InvalidParameterError("kernel", repr(model.kernel), "'linear'", "no file holds these")
     X = model._new(X)
+    loss = model._loss(len(model.classes_))
+    _stem(loss)
     labels = np.asarray(y)
     encoded = np.searchsorted(model.classes_, labels).clip(max=len(model.classes_) - 1)
     if labels.shape != (X.shape[0],) or not np.array_equal(model.classes_[encoded], labels):
@@ -187,9 +189,18 @@ def of_estimator(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Certi
     if A is not None and A.shape[0] != X.shape[0]:
         raise InvalidParameterError("X", f"{X.shape[0]} rows", f"{A.shape[0]} rows", _SAME)
     b = model.intercept_ if model.fit_intercept else None
-    loss = model._loss(len(model.classes_))
     values = model.primal_objective_, model.dual_objective_
     return linear_model(X, encoded, mass, model.coef_, b, loss, A, values)
+
+
+def _stem(loss: Any) -> str:
+    """Name of a loss that the format knows."""
+    stem = type(loss).__module__.rpartition(".")[2]
+    if stem not in STEMS:
+        raise InvalidParameterError(
+            "loss", repr(stem), f"one of {STEMS}", "check this model by refsolve itself"
+        )
+    return str(stem)
 
 
 def linear_model(
@@ -222,11 +233,7 @@ def linear_model(
     InvalidParameterError
         A loss that the format does not know, or a P that is not that of W.
     """
-    stem = type(loss).__module__.rpartition(".")[2]
-    if stem not in STEMS:
-        raise InvalidParameterError(
-            "loss", repr(stem), f"one of {STEMS}", "check this model by refsolve itself"
-        )
+    stem = _stem(loss)
     k, gamma, m = int(getattr(loss, "k", 1)), float(getattr(loss, "gamma", 0.0)), len(W)
     W = np.ascontiguousarray(W, dtype=np.float64)
     mass = np.ascontiguousarray(np.broadcast_to(mass, len(y)), dtype=np.float64)

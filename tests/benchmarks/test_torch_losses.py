@@ -32,6 +32,11 @@ def test_every_loss_is_measured():
     assert "expected rows x classes" in refused("bench", "torch", "--size", "4")
 
 
+def test_without_torch_the_command_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert "install refsolve[torch]" in refused("bench", "torch")
+
+
 def test_the_module_needs_torch_and_numpy_alone(tmp_path):
     """Where there is no GPU it says so; what it imports is on every machine with torch."""
     record = tmp_path / "record.json"

@@ -12,7 +12,13 @@ import scipy.sparse as sp
 from typer.testing import CliRunner
 
 import refsolve
-from fast import OneVsAllClassifier, TopKLogisticRegression, TopKSVC, certificates
+from fast import (
+    MultilabelClassifier,
+    OneVsAllClassifier,
+    TopKLogisticRegression,
+    TopKSVC,
+    certificates,
+)
 from fast.errors import InvalidParameterError, UnreadableError
 from refsolve.errors import InvalidParameterError as RefsolveParameterError
 from verification import checkers
@@ -223,6 +229,7 @@ def test_what_cannot_be_certified_is_refused_by_name():
         (model, (X[:15], y[:15]), "X: 15 rows"),
         (kernel.fit(X, y), (X, y), "kernel: 'rbf'"),
         (cut.fit(X, y), (X, y), "loss: 'truncated_topk_entropy'"),
+        (MultilabelClassifier().fit(X, y), (X, y), "loss: 'multilabel_hinge'"),
     ):
         with pytest.raises(InvalidParameterError, match=f"^{says}"):
             fitted.certificate(*given)

@@ -48,14 +48,14 @@ def document(found: AuditResult, name: str, tolerance: float) -> Document:
         ("P of the model, at most", f"{found.primal:.10g}"),
         ("P of any model, at least", f"{found.dual:.10g}"),
         ("so the model is above the optimum by at most", number(found.gap, 3)),
-        ("in relation to the optimum", f"{found.above:.2%}"),
+        ("in relation to the optimum", _share(found.above)),
         ("accuracy on these rows", f"{found.accuracy:.2%}"),
         ("passes over them", str(found.passes)),
     ]
     if best is not None:
         lines += [
             ("P of a model trained here, at most", f"{best.primal:.10g}"),
-            ("so the model is above the optimum by at least", f"{found.least_above:.2%}"),
+            ("so the model is above the optimum by at least", _share(found.least_above)),
             ("accuracy of the model trained here", f"{best.accuracy:.2%}"),
         ]
     ok = found.relative_gap <= tolerance
@@ -67,6 +67,11 @@ def document(found: AuditResult, name: str, tolerance: float) -> Document:
     data = {**_numbers(found), "optimum": None if best is None else _numbers(best)}
     good, bad = f"within {tolerance:g} of the optimum", f"not within {tolerance:g} of the optimum"
     return Document(f"audit {name}, {sizes}", tuple(blocks), ok, data, good=good, bad=bad)
+
+
+def _share(above: float) -> str:
+    """Per cent, where that can be read."""
+    return f"{above:.2%}" if 1e-4 <= above < 100.0 or not above else f"{number(above, 3)} of it"
 
 
 def _numbers(found: AuditResult) -> dict[str, Any]:

@@ -336,6 +336,12 @@ def losses_on_tensors(
     """Losses on tensors, forward and backward, beside cross-entropy; on a GPU see the module."""
     from verification.benchmarks import torch_losses
 
+    try:
+        import torch  # noqa: F401
+    except ImportError as error:
+        raise InvalidArgumentError(
+            "losses on tensors need torch: install refsolve[torch]"
+        ) from error
     losses = one_of("loss", loss, torch_losses.LOSSES)
     sizes = torch_losses.sizes(size or (), "cpu")
     cells = [(*shape, count) for shape in sizes for count in threads or (1, 2)]
