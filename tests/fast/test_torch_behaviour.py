@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 import fast.torch as ft  # noqa: E402
 from fast.errors import InvalidParameterError, InvalidTypeError  # noqa: E402
 from fast.losses.average_precision import loss_augmented_inference  # noqa: E402
+from fast.torch import _ranking  # noqa: E402
 
 F = torch.nn.functional
 MODULES = [
@@ -217,8 +218,10 @@ def test_bad_modules_are_named():
             make()
 
 
-def test_average_precision():
-    """Against inference over all rankings; queries of a vector of scores, in any order."""
+@pytest.mark.parametrize("block", [1, 1000, 1 << 18])
+def test_average_precision(block, monkeypatch):
+    """Against inference over all rankings; queries of a vector of scores, in any order, pairs in blocks."""
+    monkeypatch.setattr(_ranking, "BLOCK", block)
     rng = np.random.default_rng(4)
     total, slope = 0.0, np.zeros(60)
     scores, y = rng.standard_normal(60) * 10 ** rng.uniform(-2, 1, 60), rng.integers(0, 2, 60)
