@@ -55,8 +55,7 @@ def test_optimum_of_the_printed_problem(
         assert not result.alpha[~on].any()
         assert not result.beta[~on].any()
         value, w = naive.solve(
-            X[on], y[on], Z[on], C, lam, squared=squared, nonneg=nonneg, delta=delta,
-            weight=None if weight is None else weight[on],
+            X, y, Z, C, lam, squared=squared, nonneg=nonneg, delta=delta, weight=weight
         )  # fmt: skip
         assert result.primal == pytest.approx(value, rel=1e-6, abs=1e-9)
         # 1-strong convexity in w: both are within their own gaps of the optimum
