@@ -20,10 +20,6 @@ from verification.checkers import commands, programs, trials, verdicts
 SIZES = ((4000, 128, 100), (4000, 384, 1000), (4000, 2048, 1000))
 
 
-#: What check.c knows; cone programs are for check.js alone.
-IN_C = ("erm", "projection")
-
-
 def _models(folder: Path, many: int) -> Iterator[Path]:
     models = trials.rights(np.random.default_rng([1, 0]))
     for i in range(many):
@@ -70,11 +66,8 @@ def judged(rights: dict[str, int], problems: int) -> dict[str, Any]:
                     read(file).problem.split()[1] if kind != "cone" else kind for file in files
                 )
                 for language, command in checkers.items():
-                    if language != "C" or kind in IN_C:
-                        said = verdicts(command, files)
-                        counts["refused"][language] += sum(
-                            not v.startswith("accepted") for v in said
-                        )
+                    said = verdicts(command, files)
+                    counts["refused"][language] += sum(not v.startswith("accepted") for v in said)
             for i in range(problems):
                 paths = _wrong(kind, i, folder)
                 counts["wrong"][kind] += len(paths)

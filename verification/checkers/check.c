@@ -1,11 +1,8 @@
-/* check.c: does a .cert file prove what it claims? docs/travelling.md describes the file and formulas.
-   cc -O2 -frounding-math -o check check.c -lm    (-O3 -march=native makes it faster)
-   ./check FILE.cert ...    a line per file, "accepted bound=... claimed=..." or "refused: reason";
-                            exit status 0 if all are accepted
-   C99, one file, nothing but libc. All sums are rounded upwards (what must be a lower bound is the
-   negative of an upper one); matrix products are bounded by |error| <= gamma_n sum |terms|, gamma_n =
-   n U/(1 - n U), in whatever direction they round. Assumption: exp and log of libm are off by at
-   most 4 units in the last place in every rounding direction (glibc: less than 2). */
+/* check.c: does a .cert file prove what it claims? docs/travelling.md describes the file and the formulas.
+   cc -O2 -frounding-math -o check check.c -lm    (gcc, -O3 -march=native: faster)
+   ./check FILE.cert ...    a line per file, "accepted bound=... claimed=..." or "refused: reason"; exit 0 if none is
+   C99, one file, nothing but libc. Sums are rounded upwards: what must be a lower bound is the negative of an upper.
+   Matrix products are off by at most gamma_n sum |terms|, gamma_n = n U/(1 - n U). Of libm only sqrt is believed. */
 #include <fenv.h>
 #include <math.h>
 #include <setjmp.h>
@@ -13,487 +10,490 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#pragma STDC FENV_ACCESS ON
 #define U 2.220446049250313e-16 /* one rounding in any direction, relative */
 #define TINY 1e-290             /* more than all underflow */
+#define BIG 1e150               /* no number of a file is larger */
 #define OFF 1e-9                /* a dual block further from its domain is refused, not repaired */
-#define BLOCK 128               /* rows at once */
-#if !defined __GNUC__ /* no vectors: as good, but slow */
-typedef double vec; enum { LANES = 1, VECS = 4, ROWS = 4 };
-#elif defined __AVX512F__
-typedef double vec __attribute__((vector_size(64), may_alias)); enum { LANES = 8, VECS = 3, ROWS = 8 };
+#define EACH(i, n) for (size_t i = 0; i < (n); i++)
+#define ENTRIES(e, M, row) for (size_t e = (M).start[row]; e < (M).start[(row) + 1]; e++)
+#ifdef __AVX512F__ /* what a product holds in registers */
+enum { BLOCK = 128, ROWS = 8, WIDE = 24 };
 #else
-typedef double vec __attribute__((vector_size(32), may_alias)); enum { LANES = 4, VECS = 2, ROWS = 4 };
+enum { BLOCK = 128, ROWS = 4, WIDE = 8 };
 #endif
-enum { WIDE = LANES * VECS };
-
-/* ---- memory and refusals: whatever a file makes us take is given back after it */
-static jmp_buf ending; static const char *reason; static void *taken[64]; static int takes;
-static void need(int good, const char *why) { if (!good) reason = why, longjmp(ending, 1); }
-static void *take(size_t count, size_t size) {
-    need(!size || count <= ((size_t)-1 >> 1) / size, "sizes overflow");
-    need(takes < 64 && (taken[takes] = calloc(count * size + 64, 1)), "no memory");
-    return (void *)(((uintptr_t)taken[takes++] + 63) & ~(uintptr_t)63); /* as vectors want it */
+/* ---- refusals and memory: whatever a file makes us take is given back after it */
+static jmp_buf ending; static const char *reason; static void *taken[99]; static int takes;
+static void need(int good, const char *why) { if (!good) { reason = why; longjmp(ending, 1); } }
+static void *take(size_t count, size_t size) { /* zeros, aligned as vectors want it */
+    void *got = count < SIZE_MAX / 2 / size && takes < 99 ? calloc(count * size + 64, 1) : NULL;
+    need(got != NULL, "no memory"); taken[takes++] = got; return (void *)(((uintptr_t)got + 63) & ~(uintptr_t)63);
 }
-
-/* ---- files, JSON, hashes */
-static unsigned char *bytes; static size_t length, base; static const char *header;
-static void load(const char *path) {
-    FILE *file = fopen(path, "rb"); long size = -1; size_t got = 0;
-    need(file != NULL, "a file cannot be opened");
-    if (!fseek(file, 0, SEEK_END)) size = ftell(file), rewind(file);
-    bytes = taken[takes++] = size < 0 ? NULL : malloc((size_t)size + 1), length = (size_t)size;
-    if (bytes) got = fread(bytes, 1, length, file);
-    fclose(file), need(bytes && got == length, "a file cannot be read");
-}
-static const char *find(const char *from, const char *to, const char *key) { /* the value; no key is there twice */
-    char quoted[40]; const char *p, *again;
-    sprintf(quoted, "\"%.30s\":", key), p = strstr(from, quoted);
-    if (!p || p >= to) return NULL;
-    again = strstr(p + 1, quoted); need(!again || again >= to, "a key of the header is there twice");
+static size_t less(size_t a, size_t b) { return a < b ? a : b; }
+static double *zeros(size_t count) { return take(count, sizeof(double)); }
+/* ---- the file, and the JSON of its header */
+static FILE *file; static char *bytes, *header, *tail; static size_t length, base;
+static const char *find(const char *from, const char *to, const char *key) { /* its value, or NULL */
+    char quoted[40]; sprintf(quoted, "\"%.30s\":", key);
+    const char *p = strstr(from, quoted), *q = p ? strstr(p + 1, quoted) : NULL; if (!p || p >= to) return NULL;
+    need(!q || q >= to, "a key of the header is there twice");
     return p + strlen(quoted) + strspn(p + strlen(quoted), " ");
 }
-static void word(const char *p, char *out, size_t size) {
-    size_t length = p && *p == '"' ? strcspn(p + 1, "\"") : size;
-    need(length < size, "a text of the header is missing or too long");
-    memcpy(out, p + 1, length), out[length] = 0;
+static void scan(const char *p, const char *format, void *out) { /* a value, and what ends it */
+    char end = 0; int found = p ? sscanf(p, format, out, &end) : 0;
+    need(found == 2 && strchr("\",}", end), "a value of the header is missing, or malformed");
 }
-static double number(const char *p) {
-    char *end = NULL; double value;
-    fesetround(FE_TONEAREST), value = p ? strtod(p, &end) : 0, fesetround(FE_UPWARD);
-    need(p && end != p && strchr(",}", *end) && isfinite(value), "a number of the header is missing or not finite");
-    return value;
+static size_t whole(double v) { /* nothing has more parts than the file has bytes */
+    return need(v >= 0 && v <= (double)length && v == floor(v), "a size is not whole"), (size_t)v;
 }
-/* Words 4 l to 4 l + 3 of each 64 bytes go to hash l of 16: loops over l are done at once. The end is the
-   SHA-256 of the 16 one after the other. What is added is filled with zeros to a multiple of 1024 bytes. */
-enum { HASHES = 16 }; static uint32_t state[8][HASHES], prime[64]; static uint64_t hashed_bytes;
+/* ---- hashes: words 4 l to 4 l + 3 of each 64 bytes go to hash l of 16, so that loops over l are done at once. The end
+   is the SHA-256 of the 16 one after the other. What is added is filled with zeros to a multiple of 1024 bytes. */
+enum { HASHES = 16 }; static uint32_t state[8][HASHES], prime[64]; static uint64_t hashed; /* bytes, by each */
 static uint32_t turn(uint32_t x, int n) { return x >> n | x << (32 - n); }
-static uint32_t swapped(uint32_t x) { return (turn(x, 8) & 0xff00ff00) | (turn(x, 24) & 0x00ff00ff); }
-static void chunk(const void *data) {
-    uint32_t w[64][HASHES], v[8][HASHES]; int i, l;
-    memcpy(w, data, 64 * HASHES), memcpy(v, state, sizeof v);
-    for (i = 0; i < 16; i++)
-        for (l = 0; l < HASHES; l++) w[i][l] = swapped(w[i][l]);
-    for (; i < 64; i++)
-        for (l = 0; l < HASHES; l++) {
-            uint32_t x = w[i - 15][l], y = w[i - 2][l];
-            w[i][l] = w[i - 16][l] + w[i - 7][l] + (turn(x, 7) ^ turn(x, 18) ^ x >> 3) + (turn(y, 17) ^ turn(y, 19) ^ y >> 10);
-        }
-    for (i = 0; i < 64; i++) { /* instead of moving the eight words, their names turn */
-        uint32_t *a = v[-i & 7], *b = v[(1 - i) & 7], *c = v[(2 - i) & 7], *d = v[(3 - i) & 7];
-        uint32_t *e = v[(4 - i) & 7], *f = v[(5 - i) & 7], *g = v[(6 - i) & 7], *h = v[(7 - i) & 7];
-#pragma GCC ivdep
-        for (l = 0; l < HASHES; l++) {
-            uint32_t x = h[l] + (turn(e[l], 6) ^ turn(e[l], 11) ^ turn(e[l], 25)) + ((e[l] & f[l]) ^ (~e[l] & g[l])) + prime[i] + w[i][l];
-            d[l] += x, h[l] = x + (turn(a[l], 2) ^ turn(a[l], 13) ^ turn(a[l], 22)) + ((a[l] & b[l]) ^ (a[l] & c[l]) ^ (b[l] & c[l]));
-        }
-    }
-    for (i = 0; i < 8; i++)
-        for (l = 0; l < HASHES; l++) state[i][l] += v[i][l];
-}
+static uint32_t swapped(uint32_t x) { return (turn(x, 8) & 0xff00ff00) | (turn(x, 24) & 0xff00ff); }
+static uint32_t turns(uint32_t x, int a, int b, int c) { return turn(x, a) ^ turn(x, b) ^ turn(x, c); }
+static uint32_t shift(uint32_t x, int a, int b, int c) { return turn(x, a) ^ turn(x, b) ^ x >> c; }
 static uint32_t fraction(double x) { return (uint32_t)((x - floor(x)) * 4294967296.0); }
 static void sha_start(void) { /* constants: fractions of the square and cube roots of primes */
-    int p, i, n = 0;
-    fesetround(FE_TONEAREST), hashed_bytes = 0;
-    for (p = 2; n < 64; p++) {
-        for (i = 2; i * i <= p && p % i; i++) {}
-        if (i * i <= p) continue;
-        for (i = 0; n < 8 && i < HASHES; i++) state[n][i] = fraction(sqrt(p));
+    hashed = 0;
+    for (int p = 2, n = 0, i; n < 64; p++) {
+        for (i = 2; p % i; i++) {}
+        if (i < p) continue;
+        EACH(l, n < 8 ? HASHES : 0) state[n][l] = fraction(sqrt(p));
         prime[n++] = fraction(cbrt(p));
     }
-    fesetround(FE_UPWARD);
 }
 static void sha_add(const void *data, size_t size) {
-    const unsigned char *p = data; unsigned char rest[64 * HASHES] = {0};
-    for (; size >= sizeof rest; size -= sizeof rest, p += sizeof rest) chunk(p), hashed_bytes += 64;
-    if (size) memcpy(rest, p, size), chunk(rest), hashed_bytes += 64;
-}
-static void sha_pad(void) { /* the same end for each hash: a bit, and the length in bits */
-    uint32_t last[16][HASHES] = {{0}}; int l;
-    for (l = 0; l < HASHES; l++)
-        last[0][l] = 128, last[14][l] = swapped((uint32_t)(hashed_bytes >> 29)), last[15][l] = swapped((uint32_t)(hashed_bytes << 3));
-    chunk(last);
+    const char *p = data; uint32_t w[64][HASHES], v[8][HASHES], x[HASHES], y[HASHES];
+    for (size_t some; size > 0; p += some, size -= some, hashed += 64) {
+        some = less(size, sizeof *w * 16); memset(w, 0, sizeof *w * 16); memcpy(w, p, some); memcpy(v, state, sizeof v);
+        EACH(i, 16) EACH(l, HASHES) w[i][l] = swapped(w[i][l]);
+        for (int i = 16; i < 64; i++) EACH(l, HASHES)
+            w[i][l] = w[i - 16][l] + shift(w[i - 15][l], 7, 18, 3) + w[i - 7][l] + shift(w[i - 2][l], 17, 19, 10);
+        EACH(i, 64) {
+            EACH(l, HASHES) {
+                uint32_t a = v[0][l], b = v[1][l], c = v[2][l], e = v[4][l], f = v[5][l], g = v[6][l];
+                y[l] = ((a & b) ^ (a & c) ^ (b & c)) + turns(a, 2, 13, 22);
+                x[l] = ((e & f) ^ (~e & g)) + turns(e, 6, 11, 25) + v[7][l] + prime[i] + w[i][l];
+            }
+            for (int j = 7; j > 0; j--) memcpy(v[j], v[j - 1], sizeof *v);
+            EACH(l, HASHES) { v[0][l] = x[l] + y[l]; v[4][l] += x[l]; }
+        }
+        EACH(i, 8) EACH(l, HASHES) state[i][l] += v[i][l];
+    }
 }
 static void sha_end(char out[65]) {
-    uint32_t all[8 * HASHES][HASHES] = {{0}}; int i;
-    sha_pad();
-    for (i = 0; i < 8 * HASHES; i++) all[i][0] = swapped(state[i % 8][i / 8]);
-    sha_start(), sha_add(all, sizeof all), sha_pad();
-    for (i = 0; i < 8; i++) sprintf(out + 8 * i, "%08x", (unsigned)state[i][0]);
-}
-
-/* ---- arrays */
-struct array { const void *at; size_t rows, cols, count; char type[4]; };
-static struct array array(const char *name, int hashed) {
-    struct array a = {0};
-    const char *entry = find(header, header + strlen(header), name), *p, *to = entry ? strchr(entry, '}') : NULL;
-    unsigned long long rows = 0, cols = 1; char text[80]; double value; int end = 0; size_t unit, room = length - base;
-    if (!entry) return a;
-    need(*entry == '{' && to, "the header is no JSON");
-    word(find(entry, to, "dtype"), a.type, sizeof a.type);
-    need(a.type[0] == '<' && strchr("fi", a.type[1]) && strchr("48", a.type[2]) && a.type[2], "an array has an unknown dtype");
-    unit = (size_t)(a.type[2] - '0'), p = find(entry, to, "shape");
-    if (p) sscanf(p, "[%llu ]%n", &rows, &end);
-    if (p && !end) sscanf(p, "[%llu ,%llu ]%n", &rows, &cols, &end);
-    need(end && rows < 1e15 && cols < 1e15 && (double)rows * (double)cols < 1e15, "a shape is no pair of sizes");
-    a.rows = (size_t)rows, a.cols = (size_t)cols, a.count = a.rows * a.cols;
-    value = number(find(entry, to, "offset"));
-    need(value >= 0 && value < 1e15 && fmod(value, 8) == 0, "an offset is no multiple of 8");
-    need((size_t)value <= room && a.count <= (room - (size_t)value) / unit, "an array ends after the file");
-    a.at = bytes + base + (size_t)value;
-    if (hashed) sprintf(text, "%.20s %s %zu %zu", name, a.type, a.rows, a.cols), sha_add(text, strlen(text)), sha_add(a.at, a.count * unit);
-    return a;
-}
-static const double *reals(struct array a, double limit) { /* in double, none beyond the limit */
-    const double *v = a.at; double *wide; size_t i, bad = 0;
-    need(a.at && a.type[1] == 'f', "an array is missing, or has no real numbers");
-    if (a.type[2] == '4')
-        for (v = wide = take(a.count, sizeof *wide), i = 0; i < a.count; i++) wide[i] = ((const float *)a.at)[i];
-    for (i = 0; i < a.count; i++) bad += !(fabs(v[i]) <= limit);
-    need(!bad, "an array has nan, inf or numbers beyond 1e150");
-    return v;
-}
-static const double *vector(const char *name, int hashed, size_t count, double limit) {
-    struct array a = array(name, hashed);
-    return need(a.count == count, "shapes do not fit"), reals(a, limit);
-}
-static const int64_t *wholes(struct array a, int64_t low, int64_t high) {
-    int64_t *out = take(a.count, sizeof *out); size_t i;
-    need(a.at && a.type[1] == 'i', "an array is missing, or has no whole numbers");
-    for (i = 0; i < a.count; i++) {
-        out[i] = a.type[2] == '8' ? ((const int64_t *)a.at)[i] : ((const int32_t *)a.at)[i];
-        need(out[i] >= low && out[i] <= high, "a whole number is out of range");
+    uint32_t all[8 * HASHES][HASHES] = {{0}}, last[16][HASHES] = {{0}}; /* the same end for each: a bit, the length */
+    for (int again = 0; again < 2; again++) {
+        uint32_t high = swapped((uint32_t)(hashed >> 29)), low = swapped((uint32_t)(hashed << 3));
+        EACH(l, HASHES) { last[0][l] = 128; last[14][l] = high; last[15][l] = low; }
+        sha_add(last, sizeof last); EACH(i, 8 * HASHES) all[i][0] = swapped(state[i % 8][i / 8]);
+        if (!again) { sha_start(); sha_add(all, sizeof all); }
     }
-    return out;
+    EACH(i, 8) sprintf(out + 8 * i, "%08x", (unsigned)state[i][0]);
 }
-struct matrix { size_t rows, cols; const double *dense, *data; const int64_t *index, *start; };
-static struct matrix matrix(const char *name, size_t cols, int hashed) { /* dense, or NAME.data/.indices/.indptr */
-    struct matrix M = {0};
-    struct array a = array(name, hashed), index, start; char part[32]; size_t i;
-    if (a.at) {
-        M.rows = a.rows, M.cols = a.cols, M.dense = reals(a, 1e150);
-        return need(!cols || a.cols == cols, "shapes do not fit"), M;
+/* ---- arrays: reals of at most some size, or whole numbers from 0 to a limit */
+struct array { size_t rows, cols, count; const double *real; const size_t *whole; };
+static struct array array(const char *name, int is_data, double limit) {
+    const char *entry = find(header, tail, name), *to = entry ? strchr(entry, '}') : NULL, *shape, *at;
+    struct array a = {0}; double rows = 0, cols = 1, offset = 0; char type[4] = "", text[80]; if (!entry) return a;
+    need(*entry == '{' && to, "the header is no JSON"); shape = find(entry, to, "shape");
+    scan(find(entry, to, "dtype"), "\"%3[^\"]%c", type); scan(find(entry, to, "offset"), "%lf %c", &offset);
+    need(*type == '<' && strchr("fi", type[1]) && strchr("48", type[2]) && type[2], "an array has an unknown dtype");
+    int end = 0, wide = type[2] == '8'; size_t bad = 0, unit = wide ? 8 : 4, *wholes = NULL; double *reals = NULL;
+    if (shape) sscanf(shape, "[%lf ]%n", &rows, &end);
+    if (shape && !end) sscanf(shape, "[%lf ,%lf ]%n", &rows, &cols, &end);
+    need(end > 0, "a shape is no pair of sizes"); need(fmod(offset, 8) == 0, "an offset is no multiple of 8");
+    a.rows = whole(rows); a.cols = whole(cols); a.count = a.rows * a.cols; at = bytes + base + whole(offset);
+    need((double)base + offset + rows * cols * (double)unit <= (double)length, "an array ends after the file");
+    sprintf(text, "%.20s %s %zu %zu", name, type, a.rows, a.cols);
+    if (is_data) { sha_add(text, strlen(text)); sha_add(at, a.count * unit); }
+    if (type[1] == 'f') a.real = reals = wide ? (double *)at : zeros(a.count);
+    else a.whole = wholes = take(a.count, sizeof *wholes);
+    EACH(i, a.real ? a.count : 0) { if (!wide) reals[i] = ((const float *)at)[i]; bad += !(fabs(reals[i]) <= limit); }
+    EACH(i, a.real ? 0 : a.count) {
+        int64_t v = wide ? ((const int64_t *)at)[i] : ((const int32_t *)at)[i];
+        wholes[i] = (size_t)v; bad += v < 0 || (double)v > limit;
     }
-    sprintf(part, "%s.indptr", name), start = array(part, hashed);
-    sprintf(part, "%s.indices", name), index = array(part, hashed);
-    sprintf(part, "%s.data", name), a = array(part, hashed);
-    need(a.at && index.at && start.count >= 1 && index.count == a.count, "a matrix is missing, or shapes do not fit");
-    M.rows = start.count - 1, M.cols = cols, M.data = reals(a, 1e150), M.index = wholes(index, 0, (int64_t)cols - 1);
-    M.start = wholes(start, 0, (int64_t)a.count);
-    for (i = 0; i < M.rows; i++) need(M.start[i] <= M.start[i + 1], "indptr falls");
-    return need(M.start[0] == 0 && M.start[M.rows] == (int64_t)a.count, "indptr does not span the data"), M;
+    return need(!bad, "a number is nan, infinite or out of its range"), a;
 }
-
+static const double *vector(const char *name, int is_data, size_t count, double limit) {
+    struct array a = array(name, is_data, limit);
+    return need(a.real && a.count == count, "an array is missing, or its shape does not fit"), a.real;
+}
+/* NAME, dense, without an index; or NAME.indptr, .indices, .data. With cols = 0 a dense one says how many. */
+struct matrix { size_t rows, cols; const double *data; const size_t *index, *start; };
+static struct matrix matrix(const char *name, size_t cols, int is_data) {
+    struct array all = array(name, is_data, BIG), part[3]; char text[32]; size_t *start;
+    struct matrix M = {all.rows, cols ? cols : all.cols, all.real, NULL, NULL};
+    if (M.data) {
+        need(M.cols && M.cols == all.cols, "shapes do not fit"); M.start = start = take(M.rows + 1, sizeof *start);
+        EACH(i, M.rows + 1) start[i] = i * M.cols;
+        return M;
+    }
+    EACH(i, 3) {
+        sprintf(text, "%.20s.%s", name, i == 0 ? "indptr" : i == 1 ? "indices" : "data");
+        part[i] = array(text, is_data, i == 1 ? (double)cols - 1 : BIG);
+    }
+    M.start = part[0].whole; M.index = part[1].whole; M.data = part[2].real; M.rows = part[0].count - 1;
+    need(cols && M.start && M.index && M.data && part[0].count, "a matrix is missing");
+    need(!M.start[0] && M.start[M.rows] == part[2].count && part[1].count == part[2].count, "indptr does not fit");
+    EACH(i, M.rows) need(M.start[i] <= M.start[i + 1] && M.start[i + 1] - M.start[i] <= cols, "indptr falls, or jumps");
+    return M;
+}
+static size_t column(struct matrix M, size_t row, size_t e) { return M.index ? M.index[e] : e - M.start[row]; }
 /* ---- bounds: the rounding is upwards from here on */
-static double gamma_n(double n) { return n * U / -(n * U - 1.0); }
 static double most(double a, double b) { return a > b || a != a ? a : b; } /* nan stays */
-static double exp_up(double x) { return exp(x) * (1 + 5 * U) + TINY; }
-static double log_up(double x) { double l = log(x); return l + 5 * U * fabs(l); }
-static double x_log_x(double x) { return x > 0 ? x * log_up(x) : 0; }
-static double lower(double a, double b) { return -(-a * b); } /* a b, rounded down */
-
-/* c (rows, cols) += p q, both packed in panels: of ROWS rows and of WIDE columns */
-static void product(double *c, size_t ldc, const double *p, size_t rows, const double *q, size_t cols, size_t inner) {
-    size_t i, j, l, r, v, width;
-    for (j = 0; j < cols; j += WIDE, q += inner * WIDE)
-        for (width = cols - j < WIDE ? cols - j : WIDE, i = 0; i < rows; i += ROWS) {
-            vec sum[ROWS][VECS];
-            const double *x = p + i * inner, *out = (const double *)sum; const vec *w = (const vec *)q;
-            memset(sum, 0, sizeof sum);
-            for (l = 0; l < inner; l++, x += ROWS, w += VECS) {
-#pragma GCC unroll 8
-                for (r = 0; r < ROWS; r++)
-#pragma GCC unroll 4
-                    for (v = 0; v < VECS; v++) sum[r][v] += x[r] * w[v];
-            }
-            for (r = 0; r < ROWS && i + r < rows; r++)
-                for (v = 0; v < width; v++) c[(i + r) * ldc + j + v] += out[r * WIDE + v];
+static double least(double a, double b) { return a < b || a != a ? a : b; }
+static double gamma_n(double n) { return n * U / -(n * U - 1); }
+static double norm(const double *x, size_t n) { double s = 0; EACH(j, n) s += x[j] * x[j]; return sqrt(s); }
+/* At least e^x. With n near x/log 2 and |r| < .3467, x = n log 2 + r but for .8 U (n times the first part of log 2 is
+   exact); Taylor's polynomial of degree 13 errs by .02 U, its evaluation by less than U sum of (2 i + 1) |r|^i / i! <
+   2.6 U; over e^r > .707 that is less than 5 U, in any rounding. */
+static double exp_up(double x) {
+    static const double c[] = {1. / 6227020800, 1. / 479001600, 1. / 39916800, 1. / 3628800, 1. / 362880, 1. / 40320,
+                               1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, .5, 1, 1};
+    double v = most(x, -708), n = v * 1.4426950408889634 - .5 + 0x1.8p52, p = c[0]; uint64_t power;
+    memcpy(&power, &n, 8); power = (power + 1023) << 52; n -= 0x1.8p52; /* its last bits were n */
+    double r = v - n * 0x1.62e42fefap-1 - n * 0x1.cf79abc9e3b3ap-40;
+    for (int i = 1; i < 14; i++) p = c[i] + r * p;
+    memcpy(&n, &power, 8); return x < 709 ? p * n * (1 + 8 * U) + TINY : x + INFINITY; /* n: 2^n */
+}
+/* At least log x for x > TINY, whatever log returns: log(x e^-l) <= x e^-l - 1. */
+static double log_up(double x) { double l = log(x); return l + (x * exp_up(-l) - 1); }
+static double x_log_x(double x) { return x > TINY ? x * log_up(x) : 0; }
+/* c (m, cols) += p (m, n) q, which is packed in panels of columns */
+static void matmul(double *c, const double *p, size_t m, const double *q, size_t cols, size_t n) {
+    for (size_t j = 0; j < cols; j += WIDE, q += n * WIDE)
+        for (size_t i = 0; i < m; i += ROWS) {
+            double sum[ROWS][WIDE] = {{0}}; const double *x[ROWS], *w = q;
+            EACH(r, ROWS) x[r] = p + less(i + r, m - 1) * n;
+            for (size_t l = 0; l < n; l++, w += WIDE) EACH(r, ROWS) EACH(v, WIDE) sum[r][v] += x[r][l] * w[v];
+            EACH(r, less(ROWS, m - i)) EACH(v, less(WIDE, cols - j)) c[(i + r) * cols + j + v] += sum[r][v];
         }
 }
-static void pack(double *q, const double *a, size_t rs, size_t cs, size_t inner, size_t cols, size_t width) {
-    size_t j, l, v; /* element (l, j) of (inner, cols) at a[l rs + j cs], in panels of some columns */
-    for (j = 0; j < cols; j += width)
-        for (l = 0; l < inner; l++)
-            for (v = 0; v < width; v++) *q++ = j + v < cols ? a[l * rs + (j + v) * cs] : 0;
+static void pack(double *q, const double *a, size_t rs, size_t cs, size_t rows, size_t cols, size_t width) {
+    for (size_t j = 0; j < cols; j += width)
+        EACH(l, rows) for (size_t v = j; v < j + width; v++) *q++ = v < cols ? a[l * rs + v * cs] : 0;
 }
-
-/* ---- losses of margins z_j over d classes */
-enum { HINGE, QUADRATIC, ENTROPY };
-static const struct { const char *name; int generator, beta, ova; } LOSSES[] = {
-    {"multiclass_hinge", HINGE, 0, 0}, {"topk_hinge_alpha", HINGE, 0, 0}, {"topk_hinge_beta", HINGE, 1, 0},
-    {"smooth_topk_hinge_alpha", QUADRATIC, 0, 0}, {"smooth_topk_hinge_beta", QUADRATIC, 1, 0},
-    {"softmax", ENTROPY, 0, 0}, {"topk_entropy_alpha", ENTROPY, 0, 0}, {"topk_entropy_beta", ENTROPY, 1, 0},
-    {"ova_hinge", HINGE, 0, 1}, {"ova_smooth_hinge", QUADRATIC, 0, 1}, {"ova_logistic", ENTROPY, 0, 1}};
-static int kind, beta; static size_t d, k; static double soft, *top;
+/* ---- losses of margins z_j over d classes, with their generators; b: beta, o: one-vs-all */
+static int kind, beta; static size_t d, k; static double soft, *top, *logs; /* hinge, quadratic or entropy */
+static const char LOSSES[] = " multiclass_hinge:h ova_hinge:ho topk_hinge_alpha:h topk_hinge_beta:hb softmax:e "
+    "smooth_topk_hinge_alpha:q smooth_topk_hinge_beta:qb ova_smooth_hinge:qo topk_entropy_alpha:e topk_entropy_beta:eb "
+    "ova_logistic:eo ";
+static const char SETS[] = " simplex:=n capped_simplex:=c topk_simplex_alpha:<s topk_simplex_beta:<k topk_cone:-s "
+    "box:nr knapsack:=h bipartite_simplex:yn l1_ball:1n "; /* rows and caps */
+static const char *flags(const char *known, const char *name) {
+    char spaced[48]; sprintf(spaced, " %s:", name); known = strstr(known, spaced);
+    return need(known != NULL, "an unknown loss or set"), known + strlen(spaced);
+}
 static void largest(const double *z) { /* the k largest, falling, in top */
-    size_t j, i, many = 0;
-    for (j = 0; j < d; j++) {
+    for (size_t j = 0, many = 0, i; j < d; j++) {
         if (many == k && z[j] <= top[k - 1]) continue;
         for (i = many < k ? many++ : k - 1; i > 0 && top[i - 1] < z[j]; i--) top[i] = top[i - 1];
         top[i] = z[j];
     }
 }
-static double above(const double *z, double tau) { /* sum of (z - tau)_+ */
-    double sum = 0; size_t j;
-    for (j = 0; j < d; j++) sum += most(z[j] - tau, 0);
-    return sum;
+static double share(double rest, double cap) { /* the most t <= cap, k t <= rest + sum of min(top, t), rounded down */
+    EACH(u, k) { rest = -(-rest - top[k - 1 - u]); cap = least(cap, -(-rest / (double)(u + 1))); }
+    return cap;
 }
-/* Upper bound on the loss for k = 1 at v = min(z, tau) + more; about its maximiser p, upper bounds on the
-   logarithms of p in logs (entropy only: exp_up(v) / t is e^v / t but for less than 16 roundings), the sum of p. */
-static double simplest(const double *z, double tau, double more, double *p, double *logs, double *sum) {
-    double high = most((top[0] < tau ? top[0] : tau) + more, 0), t, low, total = 0, squares = 0; size_t j, many; int round;
-    *sum = 0;
-    if (kind == HINGE) return high;
-    if (kind == ENTROPY) {
-        for (j = 0; j < d; j++) logs[j] = (z[j] < tau ? z[j] : tau) + more - high, total += p[j] = exp_up(logs[j]);
-        for (t = total + exp_up(-high), low = 5 * U * fabs(log(t)) - log(t), j = 0; j < d; j++)
-            p[j] /= t, logs[j] = (logs[j] > -600 ? logs[j] + 16 * U : -590) + low;
-        return *sum = total / t, high + log_up(t);
+/* Upper bound on the loss at z; about the p that attains it, its sum, upper bounds on its logarithms (p is e^v / t but
+   for less than 20 roundings). By weak duality, for every tau: with (z - tau)_+ as multipliers of the caps it is that
+   for k = 1 at min(z, tau) + more, plus extra; the sum of multipliers over k is inside (alpha) or outside (beta). */
+static double simplest(const double *z, double tau, double *p, double *sum) {
+    double extra = 0, all = 0, squares = 0; *sum = 0;
+    if (tau < top[0]) EACH(j, d) extra += most(z[j] - tau, 0) / (double)k;
+    double more = beta ? 0 : extra, high = most(least(top[0], tau) + more, 0), t = most(high - soft, 0); extra -= more;
+    if (kind == 'h') return high + extra;
+    if (kind == 'e') {
+        EACH(j, d) { logs[j] = least(z[j], tau) + more - high; p[j] = exp_up(logs[j]); }
+        EACH(j, d) *sum += p[j];
+        all = *sum + exp_up(-high); t = log_up(1 / all); *sum /= all;
+        EACH(j, d) { p[j] /= all; logs[j] = most(logs[j] + 20 * U, -590) + t; }
+        return high + log_up(all) + extra;
     }
-    for (t = most(high - soft, 0), round = 0; round < 100; round++, t += (total - soft) / (double)many) {
-        for (total = 0, many = 0, j = 0; j < d; j++) /* t >= 0: sum of p = (v - t)_+ / soft at most 1 */
-            p[j] = most((z[j] < tau ? z[j] : tau) + more - t, 0), total += p[j], many += p[j] > 0;
-        if (total <= soft * (1 + 4 * U)) break;
+    for (int round = 0; round < 100; round++) { /* t >= 0: sum of p = (v - t)_+ / soft at most 1 */
+        size_t many = 0; *sum = 0;
+        EACH(j, d) { p[j] = most(least(z[j], tau) + more - t, 0); *sum += p[j]; many += p[j] > 0; }
+        if (*sum <= soft * (1 + 4 * U)) break;
+        t += (*sum - soft) / (double)many;
     }
-    for (j = 0; j < d; j++) squares += p[j] * p[j], p[j] /= soft;
-    return *sum = total / soft, t + squares / soft / 2;
+    EACH(j, d) { squares += p[j] * p[j]; p[j] /= soft; }
+    *sum /= soft; return t + squares / soft / 2 + extra;
 }
-/* Upper bound on the loss at z, and about the point p of the dual set that attains it. Every bound is
-   weak duality: with lambda = (z - tau)_+ as multipliers of the caps a loss for k > 1 is at most that for
-   k = 1 at min(z, tau), plus the sum of lambda over k, inside (alpha) or outside (beta), for every tau.
-   The best tau has p = cap where z > tau. */
-static double loss(const double *z, double *p, double *logs) {
-    double low, up, tau = INFINITY, sum, rest = 0, v; size_t j, same = 0; int round, over;
-    largest(z), low = top[k - 1], up = top[0];
-    if (k > 1 && kind == HINGE) tau = beta ? most(low, 0) : low;
-    if (k > 1 && kind == ENTROPY) { /* what tau does not change, over e^low */
-        for (rest = beta ? exp(-low < 700 ? -low : 700) : 0, j = 0; j < d; j++)
-            rest += z[j] < low ? exp(z[j] - low) : 0, same += z[j] >= low;
-        rest += (double)(same - k), up = up < low + 700 ? up : low + 700;
+static double loss(const double *z, double *p) { /* the best tau has p = cap where z > tau */
+    largest(z); double low = top[k - 1], up = top[0], tau = INFINITY, sum, v = 0, base = beta ? most(low, -700) : low;
+    if (k > 1 && kind == 'h') tau = beta ? most(low, 0) : low;
+    if (k > 1 && kind == 'e') { /* k e^tau is the sum of e^min(z, tau), and of 1 if beta; over e^base */
+        EACH(j, d) v += exp_up(least(z[j], low) - base);
+        EACH(j, k) { v -= exp_up(low - base); top[j] = exp_up(top[j] - base); }
+        tau = base + log(share(v + (beta ? exp_up(-base) : 0), INFINITY)); top[0] = up;
     }
-    for (round = 0; k > 1 && kind != HINGE && round < 100 && up > low; round++) {
-        tau = round ? low + (up - low) / 2 : up;
-        if (round && (tau <= low || tau >= up)) break;
-        if (kind == ENTROPY) {
-            for (v = rest, j = 0; j < k; j++) v += exp((top[j] < tau ? top[j] : tau) - top[k - 1]);
-            over = (double)k * exp(tau - top[k - 1]) > v;
-        } else {
-            simplest(z, tau, beta ? 0 : above(z, tau) / (double)k, p, logs, &sum);
-            for (v = 0, j = 0; j < d; j++) v = most(v, p[j]);
-            over = (double)k * v > (beta ? 1 : sum);
-        }
+    for (int round = 0; k > 1 && kind == 'q' && round < 100 && up > low; round++) {
+        tau = round ? low + (up - low) / 2 : up; v = 0; if (round && (tau <= low || tau >= up)) break;
+        simplest(z, tau, p, &sum); EACH(j, d) v = most(v, p[j]); int over = (double)k * v > (beta ? 1 : sum);
         if (!over && !round) break;
         *(over ? &up : &low) = tau;
     }
-    v = k > 1 && tau < top[0] ? above(z, tau) / (double)k : 0;
-    return simplest(z, tau, beta ? 0 : v, p, logs, &sum) + (beta ? v : 0);
+    return simplest(z, tau, p, &sum);
 }
-/* Moves x into the dual set; returns the largest move. */
-static double repair(double *x) {
-    double sum = 0, moved = 0, cap = INFINITY, rest, v = beta && k > 1 ? lower(1, -(-1 / (double)k)) : INFINITY; size_t j, u, same = 0;
-    for (j = 0; j < d; j++) {
-        if (x[j] < 0) moved = most(moved, -x[j]), x[j] = 0;
-        else if (x[j] > v) moved = most(moved, x[j] - v), x[j] = v;
-        sum += x[j];
-    }
-    if (sum > 1)
-        for (moved = most(moved, sum - 1), v = -(-1 / sum), j = 0; j < d; j++) x[j] = lower(x[j], v);
-    if (beta || k == 1) return moved;
-    largest(x);
-    for (rest = 0, j = 0; j < d; j++) /* minus the sum without the k largest, rounded upwards */
-        rest -= x[j] < top[k - 1] ? x[j] : 0, same += x[j] >= top[k - 1];
-    rest -= (double)(same - k) * top[k - 1];
-    for (u = k; u > 0; u--) rest -= top[u - 1], v = -(rest / (double)(k - u + 1)), cap = v < cap ? v : cap;
-    for (j = 0; j < d; j++)
-        if (x[j] > cap) moved = most(moved, x[j] - cap), x[j] = cap;
+static double repair(double *x) { /* moves x into the dual set; returns the largest move */
+    double sum = 0, moved = 0, rest = 0, same = 0, cap = beta && k > 1 ? -(-1 / (double)k) : INFINITY;
+    EACH(j, d) { moved = most(moved, most(-x[j], x[j] - cap)); x[j] = least(most(x[j], 0), cap); sum += x[j]; }
+    EACH(j, sum > 1 ? d : 0) x[j] = -(-x[j] * -(-1 / sum));
+    moved = most(moved, sum - 1); if (beta || k == 1) return moved;
+    largest(x); /* rest: what is not among them, as a negative number */
+    EACH(j, d) { rest -= x[j] < top[k - 1] ? x[j] : 0; same += x[j] >= top[k - 1]; }
+    cap = share(-(rest + -(same - (double)k) * top[k - 1]), cap);
+    EACH(j, d) { moved = most(moved, x[j] - cap); x[j] = least(x[j], cap); }
     return moved;
 }
 /* Upper bound on L(z) + L*(p) - <z, p>, p moved into the dual set first; z may be off by slip. */
-static double fenchel(const double *z, double *p, double *own, double *logs, int given, double slip, double *bound, double *total) {
-    double sum = 0, low = 0, squares = 0, all = 0, inner = 0; size_t j;
-    *bound = loss(z, given ? own : p, logs);
-    need(repair(p) <= OFF || !given, "a dual block lies outside its domain");
-    for (j = 0; j < d; j++) sum += p[j], low -= p[j], squares += p[j] * p[j], inner += -z[j] * p[j];
-    for (j = 0; kind == ENTROPY && j < d; j++) all += given ? x_log_x(p[j]) : p[j] * logs[j];
-    all += kind == ENTROPY ? most(x_log_x(1 + low), x_log_x(-(sum - 1))) : kind == QUADRATIC ? soft / 2 * squares : 0;
-    *total = sum;
-    return most(*bound + all + 2 * slip * sum + inner, 0);
+static double fenchel(const double *z, double *p, double *own, double slip, double *bound, double *total) {
+    double sum = 0, rest = 1, more = 0, gap = loss(z, own ? own : p);
+    *bound += gap; need(repair(p) <= OFF || !own, "a dual block lies outside its domain");
+    EACH(j, d) {
+        sum += p[j]; rest -= p[j]; gap += (2 * slip - z[j]) * p[j];
+        if (kind == 'e') more += own ? x_log_x(p[j]) : p[j] * logs[j];
+        if (kind == 'q') more += soft / 2 * (p[j] * p[j]);
+    }
+    if (kind == 'e') more += most(x_log_x(rest), x_log_x(-(sum - 1)));
+    return *total += sum, most(gap + more, 0);
 }
-static double norm(const double *x, size_t n) {
-    double sum = 0;
-    for (; n > 0; n--) sum += x[n - 1] * x[n - 1];
-    return sqrt(sum);
+/* ---- kinds of problems; numbers that are not certain are pairs, at most s[0] and at least -s[1] */
+typedef double pair[2]; static double claimed, violation; static size_t assumed;
+static void add(pair s, double a, double b) { s[0] += a * b; s[1] += -a * b; }
+static double part(double r, double far, double curve) { /* most of r t - curve/2 t^2, 0 <= t <= far; nan stays */
+    double ends = r > 0 ? r * most(far, 0) : 0 * r; return r > 0 && curve > 0 ? least(r * r / (2 * curve), ends) : ends;
 }
-
 static double erm(const char *problem) {
-    char name[40], text[16], mode[16]; struct array labels;
-    struct matrix X, A = {0}, W;
-    const double *mass, *b; const int64_t *y; size_t n, m, w, i, j, l, rows, at, some;
-    int ova, free_b, given, many, end = 0;
-    double cost, gap = 0, risk = 0, widest = 0, tallest = 0, wrong = 0, off = 0, miss, ends[2] = {INFINITY, -INFINITY}, far = 0, loose = 0, P;
-    double *F, *V, *Wp, *Xp, *Ap, *Wt = NULL, *z, *p, *own, *logs, *spread, *column, *sizes, *scarce, *lengths;
-    i = (size_t)sscanf(problem, "erm loss=%39s k=%zu gamma=%lf cost=%lf intercept=%15s%n", name, &k, &soft, &cost, text, &end);
+    char name[40], text[16], mode[16]; int end = 0, ova, is_free, none, given, i; double cost, r, v;
+    double gap = 0, risk = 0, widest = 0, wrong = 0, off = 0, far = 0, loose = 0;
+    i = sscanf(problem, "erm loss=%39s k=%lf gamma=%lf cost=%lf intercept=%15s%n", name, &r, &soft, &cost, text, &end);
     fesetround(FE_UPWARD); need(i == 5 && !problem[end] && isfinite(soft + cost), "the problem lacks a parameter");
-    for (i = 0; need(i < sizeof LOSSES / sizeof *LOSSES, "an unknown loss"), strcmp(LOSSES[i].name, name); i++) {}
-    kind = LOSSES[i].generator, beta = LOSSES[i].beta, ova = LOSSES[i].ova, free_b = !strcmp(text, "free");
-    need(free_b || !strcmp(text, "none") || !strcmp(text, "feature"), "an unknown kind of intercept");
-    need(!free_b || !ova, "no bound is known for a free intercept of this loss");
-    need((kind == QUADRATIC ? soft > 0 : soft == 0) && cost >= 0, "gamma or the cost does not fit the loss");
-    W = matrix("W", 0, 0), need(W.dense != NULL, "W must be dense"), w = W.cols, m = W.rows, X = matrix("X", w, 1), n = X.rows;
-    labels = array("y", 1), need(labels.count == n && m >= 2 && n, "shapes do not fit"), y = wholes(labels, 0, (int64_t)m - 1);
-    mass = vector("mass", 1, n, 1e150), b = strcmp(text, "none") ? vector("b", 0, m, 1e150) : NULL;
-    need(b || !array("b", 0).at, "an intercept that the problem does not have");
-    d = ova ? 1 : m - 1, need(k >= 1 && k <= d, "k does not fit the loss");
-    word(find(header, header + strlen(header), "dual"), mode, sizeof mode); given = !strcmp(mode, "given");
-    need(given || (kind != HINGE && !strcmp(mode, "gradient")), "the loss has no such dual");
-    if (given) A = matrix("A", m, 0), need(A.rows == n, "shapes do not fit");
-    F = take(BLOCK * m, sizeof *F), V = take(m * w, sizeof *V), top = take(m + 1, sizeof *top);
-    z = take(9 * m, sizeof *z), p = z + m, own = p + m, logs = own + m, spread = logs + m, column = spread + m, sizes = column + m;
-    scarce = sizes + m, lengths = scarce + m;
-    Wp = take(X.dense ? w * (m + WIDE) : 0, sizeof *Wp), Xp = take(X.dense ? BLOCK * (w + WIDE) : 0, sizeof *Xp);
-    Ap = take(X.dense ? (BLOCK + ROWS) * (w + m + WIDE) : 0, sizeof *Ap);
-    if (X.dense) pack(Wp, W.dense, 1, w, w, m, WIDE); else Wt = take(m * w, sizeof *Wt);
-    for (j = 0; j < m; j++) {
-        widest = most(widest, norm(W.dense + j * w, w)), scarce[j] = INFINITY, tallest = most(tallest, b ? fabs(b[j]) : 0);
-        for (l = 0; Wt && l < w; l++) Wt[l * m + j] = W.dense[j * w + l];
-    }
-    for (i = 0; i < n; i += rows) {
-        rows = n - i < BLOCK ? n - i : BLOCK, many = 0; memset(F, 0, rows * m * sizeof *F);
-        if (X.dense) pack(Ap, X.dense + i * w, 1, w, w, rows, ROWS), product(F, m, Ap, rows, Wp, m, w);
-        for (l = 0; l < rows; l++) {
-            size_t row = i + l, mine = (size_t)y[row];
-            double *f = F + l * m, C = mass[row], size, slip, total = 0, more, bound = 0, v;
-            int64_t e, first = X.dense ? 0 : X.start[row], last = X.dense ? 0 : X.start[row + 1];
-            size = X.dense ? norm(X.dense + row * w, w) : norm(X.data + first, (size_t)(last - first));
-            need(C >= 0, "a mass is negative"); need(last - first <= (int64_t)w, "a row has more entries than columns");
-            for (e = first; e < last; e++)
-                for (v = X.data[e], j = 0; j < m; j++) f[j] += v * Wt[(size_t)X.index[e] * m + j];
-            for (j = 0; b && j < m; j++) f[j] += b[j];
-            slip = 2 * gamma_n((double)w + 4) * size * widest + 8 * U * (size * widest + 2 * tallest + cost) + TINY;
-            for (j = at = 0; j < m; j++)
-                if (ova || j != mine) z[at++] = (ova ? j == mine ? -f[j] : f[j] : f[j] - f[mine]) + cost + slip;
-            if (given) {
-                for (j = 0; j < m; j++) own[j] = A.dense ? A.dense[row * m + j] : 0;
-                for (e = A.dense ? 0 : A.start[row]; !A.dense && e < A.start[row + 1]; e++) own[A.index[e]] += A.data[e];
-                for (j = at = 0; j < m; j++) {
-                    need(C > 0 || own[j] == 0, "a row without mass has a dual");
-                    total += v = C > 0 ? own[j] / C : 0;
-                    if (ova || j != mine) p[at++] = ova && j == mine ? v : -v;
-                }
-                need(ova || fabs(total) <= OFF, "a dual block does not sum to 0");
+    const char *known = flags(LOSSES, name); kind = known[0]; beta = known[1] == 'b'; ova = known[1] == 'o';
+    is_free = !strcmp(text, "free"); none = !strcmp(text, "none");
+    need((is_free && !ova) || none || !strcmp(text, "feature"), "an intercept for which no bound is known");
+    need((kind == 'q' ? soft > 0 : soft == 0) && cost >= 0, "gamma or cost does not fit");
+    struct matrix W = matrix("W", 0, 0), X = matrix("X", W.cols, 1), A = X; size_t m = W.rows, w = W.cols, n = X.rows;
+    struct array y = array("y", 1, (double)m - 1); need(y.whole && y.count == n && m >= 2 && n, "labels do not fit");
+    const double *mass = vector("mass", 1, n, BIG), *b = none ? NULL : vector("b", 0, m, BIG);
+    need(b || !array("b", 0, BIG).real, "an intercept that the problem does not have");
+    d = ova ? 1 : m - 1; k = whole(r); need(k >= 1 && k <= d, "k does not fit the loss");
+    scan(find(header, tail, "dual"), "\"%15[^\"]%c", mode); given = !strcmp(mode, "given");
+    need(given || (kind != 'h' && !strcmp(mode, "gradient")), "the loss has no such dual");
+    if (given) { A = matrix("A", m, 0); need(A.rows == n, "shapes do not fit"); }
+    double *F = zeros(BLOCK * m), *V = zeros(m * w), *Q = zeros(w * (m + WIDE)), *B = zeros(BLOCK * (w + WIDE));
+    double *z = zeros(m), *p = zeros(m), *own = zeros(m), *spread = zeros(m), *sizes = zeros(m), *sums = zeros(m);
+    double *scarce = zeros(m), *lengths = zeros(m), *T = zeros(BLOCK * m); top = zeros(m); logs = zeros(m);
+    pack(Q, W.data, 1, w, w, m, X.index ? m : WIDE); v = norm(W.data, m * w); risk = v * v / 2; /* or transposed */
+    EACH(j, m) widest = most(widest, norm(W.data + j * w, w) + (b ? fabs(b[j]) : 0));
+    for (size_t at = 0, rows, some = 0; at < n; at += rows, some = 0) {
+        rows = less(BLOCK, n - at); memset(F, 0, rows * m * sizeof *F);
+        if (!X.index) matmul(F, X.data + at * w, rows, Q, m, w);
+        for (size_t l = at; l < at + rows; l++) {
+            double *f = F + (l - at) * m, C = mass[l], total = 0, bound = 0, apart = 0; size_t mine = y.whole[l];
+            double size = norm(X.data + X.start[l], X.start[l + 1] - X.start[l]), reach = (size + 2) * widest + cost;
+            double slip = (2 * gamma_n((double)w + 4) + 8 * U) * reach + TINY;
+            EACH(j, m) { own[j] = 0; f[j] += b ? b[j] : 0; }
+            if (X.index) ENTRIES(e, X, l) EACH(j, m) f[j] += X.data[e] * Q[X.index[e] * m + j];
+            if (given) ENTRIES(e, A, l) own[column(A, l, e)] += A.data[e];
+            EACH(j, m) {
+                need(C > 0 || (C == 0 && own[j] == 0), "a mass is negative, or a row without it has a dual");
+                v = C > 0 ? own[j] / C : 0; total += v; p[j] = ova && j == mine ? v : -v;
+                z[j] = (!ova ? f[j] - f[mine] : j == mine ? -f[j] : f[j]) + cost + slip;
             }
-            for (v = 0, j = 0; j < (ova ? m : 1); j++) v += fenchel(z + j, p + j, own, logs, given, slip, &more, &total), bound += more;
-            if (C > 0) gap += C * v, risk += C * bound;
-            if (C > 0 && 1 / C < scarce[mine]) scarce[mine] = 1 / C, lengths[mine] = size;
-            for (j = at = some = 0; j < m; j++) /* the block: C x, and its sum at the ground truth */
-                f[j] = C * (!ova && j == mine ? total : ova && j == mine ? p[at++] : -p[at++]);
-            for (j = 0; j < m; j++) spread[j] += fabs(f[j]) * size, column[j] += f[j], sizes[j] += fabs(f[j]), some += f[j] != 0;
-            for (e = first; e < last; e++)
-                for (v = X.data[e], j = 0; j < m; j++) V[(size_t)X.index[e] * m + j] += v * f[j];
-            many |= X.dense && 8 * some > m;
-            for (j = 0; X.dense && 8 * some <= m && j < m; j++)
-                for (v = f[j], f[j] = 0, e = 0; v != 0 && e < (int64_t)w; e++) V[j * w + (size_t)e] += v * X.dense[row * w + (size_t)e];
+            need(ova || fabs(total) <= OFF, "a dual block does not sum to 0"); total = 0;
+            if (!ova) { z[mine] = z[m - 1]; p[mine] = p[m - 1]; } /* the truth gives way to the last */
+            EACH(j, ova ? m : 1) apart += fenchel(z + j, p + j, given ? own : NULL, slip, &bound, &total);
+            if (!ova) { p[m - 1] = p[mine]; p[mine] = -total; }
+            if (C > 0) { gap += C * apart; risk += C * bound; }
+            if (C > scarce[mine]) { scarce[mine] = C; lengths[mine] = size; }
+            EACH(j, m) { /* the block of A: C p, and its sum at the truth */
+                f[j] = v = C * (ova && j == mine ? p[j] : -p[j]); some += v != 0;
+                spread[j] += fabs(v) * size; sizes[j] += fabs(v); sums[j] += v;
+            }
         }
-        if (!many) continue;
-        pack(Xp, X.dense + i * w, w, 1, rows, w, WIDE), pack(Ap, F, m, 1, rows, m, ROWS);
-        product(V, w, Ap, m, Xp, w, rows);
+        if (!X.index && 8 * some > rows * m) {
+            pack(B, X.data + at * w, w, 1, rows, w, WIDE); pack(T, F, 1, m, m, rows, rows); matmul(V, T, m, B, w, rows);
+        } else EACH(j, m) EACH(l, rows) if (F[l * m + j] != 0)
+            ENTRIES(e, X, at + l) V[j * w + column(X, at + l, e)] += F[l * m + j] * X.data[e];
     }
-    miss = gamma_n((double)(m + 16) + BLOCK + (double)n);
-    for (j = 0; j < m; j++) {
-        double rough = gamma_n((double)(n + m + 16)) * sizes[j], apart = b ? most(b[j] - column[j], column[j] - b[j]) : 0;
-        for (l = 0; l < w; l++) {
-            double v = V[X.dense ? j * w + l : l * m + j], u = W.dense[j * w + l], apart = most(u - v, v - u);
-            wrong += apart * apart;
-        }
+    double miss = gamma_n((double)(m + 16) + BLOCK + (double)n), ends[2] = {-INFINITY, -INFINITY};
+    EACH(j, m * w) { v = most(V[j] - W.data[j], W.data[j] - V[j]); wrong += v * v; }
+    EACH(j, m) {
+        double rough = miss * sizes[j], apart = b ? most(b[j] - sums[j], sums[j] - b[j]) : 0;
         off += spread[j] * miss * spread[j] * miss;
-        if (b && !free_b) wrong += apart * apart, off += rough * rough;
-        if (!free_b) continue; /* range of an optimal b: from one example per class, the one of largest mass */
-        P = risk + norm(W.dense, m * w) * norm(W.dense, m * w) / 2;
-        far = most(far, (double)k * (P * scarce[j] + soft / 2 + 2 * sqrt(P) * lengths[j]));
-        ends[0] = b[j] < ends[0] ? b[j] : ends[0], ends[1] = most(ends[1], b[j]), loose += fabs(column[j]) + rough;
+        if (b && !is_free) { wrong += apart * apart; off += rough * rough; }
+        if (!is_free) continue; /* the range of an optimal b: by the example of most mass of each class */
+        far = most(far, (double)k * (risk / scarce[j] + soft / 2 + 2 * sqrt(risk) * lengths[j]));
+        ends[0] = most(ends[0], b[j]); ends[1] = most(ends[1], -b[j]); loose += fabs(sums[j]) + rough;
     }
     miss = sqrt(wrong) + sqrt(off) + TINY;
-    return gap + miss * miss / 2 + (free_b ? loose / 2 * (far + (ends[1] - ends[0])) : 0);
+    return gap + miss * miss / 2 + (is_free ? loose / 2 * (far + ends[0] + ends[1]) : 0);
 }
-
-/* ---- projections: for x in the set, g = x - a + rho sum(x) and t = g + the rows times their multipliers,
-   f(x) - min f <= sum of t (x - low), -t (high - x) or t^2 / 2 where there is no bound + what rows leave.
-   Caps that are shares of the sum hand (-t)_+ / k on to its multiplier. Pairs: at most u, at least -v. */
-static const struct { const char *name; char cap, row; } SETS[] = {
-    {"simplex", 0, '='}, {"capped_simplex", 'c', '='}, {"topk_simplex_alpha", 's', '<'}, {"topk_simplex_beta", 'k', '<'},
-    {"topk_cone", 's', '-'}, {"box", 'r', 0}, {"knapsack", 'h', '='}, {"bipartite_simplex", 0, 'y'}, {"l1_ball", 0, '1'}};
-static double projection(const char *problem, double *off) {
-    char name[40], cap, row; int end = 0; size_t i, j, rows; struct array point; double *y, *c[2];
-    const double *a, *x, *nu, *b = NULL, *low = NULL, *tall = NULL;
-    double r, limit, rho, gap = 0, far = 0, high, least, s[2] = {0, 0}, passed[2] = {0, 0};
-    i = (size_t)sscanf(problem, "projection set=%39s k=%zu r=%lf cap=%lf rho=%lf%n", name, &k, &r, &limit, &rho, &end);
-    fesetround(FE_UPWARD); need(i == 5 && !problem[end] && k >= 1 && rho >= 0 && isfinite(rho + r + limit), "the problem lacks a parameter");
-    for (i = 0; need(i < sizeof SETS / sizeof *SETS, "an unknown set"), strcmp(SETS[i].name, name); i++) {}
-    cap = SETS[i].cap, row = SETS[i].row, rows = row == 'y' ? 2 : row != 0;
-    point = array("a", 1), d = point.count, a = reals(point, 1e150);
-    if (cap == 'h') b = vector("b", 1, d, 1e150), low = vector("low", 1, d, INFINITY), tall = vector("high", 1, d, INFINITY);
-    if (row == 'y') b = vector("y", 1, d, 1);
-    x = vector("x", 0, d, 1e150), nu = vector("multipliers", 0, rows, 1e150);
-    y = take(3 * d, sizeof *y), c[0] = y + d, c[1] = c[0] + d;
-    for (j = 0; j < d; s[0] += x[j], s[1] -= x[j], j++) {
-        y[j] = row == '1' ? fabs(x[j]) : x[j], c[0][j] = row == 'y' ? 1 - 2 * b[j] : b ? b[j] : 1, c[1][j] = row == 'y' ? b[j] : 0;
-        need(row != 'y' || b[j] == 0 || b[j] == 1, "y is no indicator");
+/* For x in the set, g = x - a + rho sum(x) and t = g + the rows times their multipliers, f(x) - min f <= sum of
+   t (x - low), -t (high - x) or t^2 / 2 where there is no bound + what rows leave. Caps that are shares of the sum hand
+   (-t)_+ / k on to its multiplier. Of the l1 ball the part with x's signs; (|g| - nu)_+^2 / 2 pays for the others. */
+static double projection(const char *problem) {
+    char name[40]; int end = 0, found; double r, limit, rho, rank, gap = 0;
+    found = sscanf(problem, "projection set=%39s k=%lf r=%lf cap=%lf rho=%lf%n", name, &rank, &r, &limit, &rho, &end);
+    need(found == 5 && !problem[end] && rho >= 0 && isfinite(rho + r + limit), "the problem lacks a parameter");
+    fesetround(FE_UPWARD); k = whole(rank); need(k >= 1, "k is 0"); d = array("a", 0, BIG).count;
+    const char *known = flags(SETS, name), row = known[0], cap = known[1]; size_t rows = row == 'y' ? 2 : row != 'n';
+    const double *a = vector("a", 1, d, BIG), *low = NULL, *tall = NULL;
+    const double *b = row == 'y' ? vector("y", 1, d, 1) : cap == 'h' ? vector("b", 1, d, BIG) : NULL;
+    if (cap == 'h') { low = vector("low", 1, d, INFINITY); tall = vector("high", 1, d, INFINITY); }
+    const double *x = vector("x", 0, d, BIG), *nu = vector("multipliers", 0, rows, BIG);
+    double *y = zeros(d), *c[2] = {zeros(d), zeros(d)}; pair s = {0}, passed = {0}, high = {INFINITY, -INFINITY};
+    EACH(j, d) {
+        need(row != 'y' || b[j] == 0 || b[j] == 1, "y is no indicator"); y[j] = row == '1' ? fabs(x[j]) : x[j];
+        add(s, 1, x[j]); c[1][j] = b ? b[j] : 1; c[0][j] = row == 'y' ? 1 - 2 * b[j] : c[1][j];
     }
-    high = cap == 's' ? s[0] / (double)k : cap == 'k' ? r / (double)k : cap == 'r' ? r : cap == 'c' ? limit : INFINITY;
-    least = cap == 's' ? -(s[1] / (double)k) : cap == 'k' ? -(-r / (double)k) : high;
-    for (j = 0; j < d; j++) {
-        int flip = row == '1' && (x[j] < 0 || (x[j] == 0 && a[j] < 0)); /* of the l1 ball the part with the signs of x */
-        double g[2] = {x[j] - a[j] + rho * s[0], a[j] - x[j] + rho * s[1]}, u = g[flip], v = g[!flip], deep = low ? low[j] : 0;
-        if (row == '1') gap += most(u - nu[0], 0) * most(u - nu[0], 0) / 2, u = u < nu[0] ? u : nu[0]; /* the other sign */
-        for (i = 0; i < rows; i++) u += nu[i] * c[i][j], v += -nu[i] * c[i][j];
-        if (tall) high = least = tall[j];
-        gap += 0 * (u + v); /* nan if they are not finite */
-        if (u > 0) gap += u * (deep == -INFINITY ? u / 2 : most(y[j] - deep, 0));
-        if (v > 0) gap += v * (high == INFINITY ? v / 2 : most(high - y[j], 0));
-        far = most(far, most(deep - y[j], y[j] - least)), passed[0] += most(v, 0), passed[1] -= most(-u, 0);
+    if (cap == 's') { high[0] = s[0] / (double)k; high[1] = s[1] / (double)k; }
+    if (cap == 'k') { high[0] = r / (double)k; high[1] = -r / (double)k; }
+    if (cap == 'r' || cap == 'c') { high[0] = cap == 'r' ? r : limit; high[1] = -high[0]; }
+    EACH(j, d) {
+        int flip = row == '1' && (x[j] < 0 || (x[j] == 0 && a[j] < 0));
+        pair g = {x[j] - a[j] + rho * s[0], a[j] - x[j] + rho * s[1]}, t = {g[flip], g[!flip]};
+        double deep = low ? low[j] : 0, other = row == '1' ? most(t[0] - nu[0], 0) : 0; t[0] = other > 0 ? nu[0] : t[0];
+        EACH(i, rows) add(t, nu[i], c[i][j]);
+        if (tall) { high[0] = tall[j]; high[1] = -tall[j]; }
+        gap += part(t[0], y[j] - deep, deep == -INFINITY) + part(t[1], high[0] - y[j], high[0] == INFINITY);
+        violation = most(violation, most(deep - y[j], y[j] + high[1])); gap += other * other / 2;
+        passed[0] += most(t[1], 0) / (double)k; passed[1] += most(-t[0], 0) / -(double)k;
     }
-    for (i = 0; i < rows; i++) {
-        int equation = row == '=' || (row == 'y' && !i);
-        double over = row == 'y' && !i ? 0 : -r, under = -over, squares = 0, v = nu[i], w = -nu[i];
-        for (j = 0; j < d; j++) over += c[i][j] * y[j], under += -c[i][j] * y[j], squares += c[i][j] * c[i][j];
-        if (cap == 's') v += passed[0] / (double)k, w += passed[1] / (double)k;
-        if (!equation) w = most(most(w, row == '-' ? v : 0), 0), gap += w * w / 2 * squares; /* no multiplier of it */
+    EACH(i, rows) {
+        int equation = row == '=' || (row == 'y' && !i); double bound = row == 'y' && !i ? 0 : r, size = 0, no;
+        pair over = {-bound, bound}, v = {nu[i], -nu[i]};
+        EACH(j, d) { add(over, c[i][j], y[j]); size += c[i][j] * c[i][j]; }
+        if (cap == 's') { v[0] += passed[0]; v[1] += passed[1]; }
+        no = equation ? 0 : most(most(v[1], row == '-' ? v[0] : 0), 0); gap += no * no / 2 * size; /* no multiplier */
         if (row == '-') continue;
-        far = most(far, equation ? most(over, under) : over), under = equation ? under : most(under, 0);
-        gap += equation && w > 0 ? w * over : v > 0 ? v * under : 0;
+        violation = most(violation, equation ? most(over[0], over[1]) : over[0]);
+        gap += v[0] > 0 ? v[0] * (equation ? over[1] : most(over[1], 0)) : equation ? v[1] * over[0] : 0;
     }
-    return *off = far, gap;
+    return gap;
 }
-
+/* ---- programs: rows in the zero cone, >= 0, in second-order and in exponential cones, in this order */
+static size_t zero, nonneg, exps, cones; static const size_t *soc;
+static double outside(pair *s) { /* how far a point is at most outside the cones */
+    double far = 0; size_t i = zero + nonneg; EACH(j, i) far = most(far, j < zero ? most(s[j][0], s[j][1]) : s[j][1]);
+    EACH(c, cones) {
+        double squares = 0; pair *head = s + i;
+        for (size_t j = 1; j < soc[c]; j++) squares += most(head[j][0], head[j][1]) * most(head[j][0], head[j][1]);
+        far = most(far, sqrt(squares) + head[0][1]); i += soc[c];
+    }
+    EACH(c, exps) { /* y e^(x/y) <= z: convex in y, so that its ends decide */
+        double x = s[i][0], minus = s[i + 2][1], y = s[i + 1][0], larger = 0, smaller = 0;
+        double off = most(x, 0) + most(y, s[i + 1][1]) + most(minus, 0); /* to (x, 0, z); or a larger z, a smaller x */
+        for (int e = 0; e < 2; e++, y = -s[i + 1][1]) {
+            larger = most(larger, y > 0 ? y * exp_up(x / y) + minus : INFINITY);
+            smaller = most(smaller, y > 0 && minus < 0 ? x + y * log_up(y / -minus) : INFINITY);
+        }
+        far = most(far, least(off, least(larger, smaller))); i += 3;
+    }
+    return far;
+}
+/* P - diag(curve) is positive semidefinite: a Cholesky factorisation goes through though more than it can err,
+   n gamma_n diag(P), is taken off the diagonal. Where P is only diagonal, it is compared. */
+static void curved(struct matrix P, const double *curve) {
+    size_t n = P.rows, *used = take(n, sizeof n), *at = take(n, sizeof n), size = 0, j; double *own = zeros(n), *L, v;
+    EACH(i, n) ENTRIES(e, P, i) {
+        j = column(P, i, e); need(used[j] <= i, "an entry of P is there twice"); used[j] = i + 1;
+        if (i == j) own[i] = P.data[e]; else if (P.data[e] != 0) at[i] = at[j] = 1;
+    }
+    EACH(i, n) if (at[i]) { used[size] = i; at[i] = size++; }
+        else need(curve[i] <= own[i], "the curvature is more than that of P");
+    L = zeros(size * size); double slack = (double)size * gamma_n((double)size + 2) + 4 * U;
+    EACH(t, size) ENTRIES(e, P, used[t]) L[t * size + at[column(P, used[t], e)]] += P.data[e];
+    EACH(t, size) EACH(l, t + 1) { /* the upper half remains P */
+        double *row = L + t * size, *other = L + l * size; v = row[l]; need(v == other[t], "P is not symmetric");
+        if (l == t) v -= curve[used[t]] + slack * (fabs(v) + fabs(curve[used[t]]));
+        EACH(i, l) v -= row[i] * other[i];
+        need(l < t || v > TINY, "the curvature is not certain"); row[l] = l == t ? sqrt(v) : v / other[l];
+    }
+}
+static void multiply(pair *out, struct matrix M, const double *v, double sign, int turned) { /* += sign M v, or M'v */
+    EACH(i, M.rows) ENTRIES(e, M, i)
+        add(out[turned ? column(M, i, e) : i], sign * M.data[e], v[turned ? i : column(M, i, e)]);
+}
+static double cone(const char *problem) {
+    char claim[16]; double size[3], gap = 0; int end = 0, none, ray, found;
+    found = sscanf(problem, "cone zero=%lf nonneg=%lf exp=%lf%n", size, size + 1, size + 2, &end);
+    fesetround(FE_UPWARD); need(found == 3 && !problem[end], "the problem lacks a parameter");
+    zero = whole(size[0]); nonneg = whole(size[1]); exps = whole(size[2]);
+    scan(find(header, tail, "claim"), "\"%15[^\"]%c", claim); none = !strcmp(claim, "infeasible");
+    ray = !strcmp(claim, "unbounded"); need(none || ray || !strcmp(claim, "optimal"), "an unknown claim");
+    need((!none && !ray) || claimed < 0, "the claim does not follow from its bound");
+    size_t n = array("q", 0, BIG).count, m, total = zero + nonneg + 3 * exps; const double *q = vector("q", 1, n, BIG);
+    struct matrix P = matrix("P", n, 1), A = matrix("A", n, 1); m = A.rows; const double *b = vector("b", 1, m, BIG);
+    struct array sizes = array("soc", 1, (double)m), lo, hi; cones = sizes.count; soc = sizes.whole;
+    EACH(c, cones) need(soc && soc[c] && (total += soc[c]) <= m, "shapes do not fit");
+    lo = array("lo", 1, INFINITY); hi = array("hi", 1, INFINITY); need(n && P.rows == n, "shapes do not fit");
+    need((!lo.count || lo.count == n) && (!hi.count || hi.count == n) && total == m, "shapes do not fit");
+    pair *range = take(n, sizeof *range), *s = take(m, sizeof *s), *t = take(m, sizeof *t), *r = take(n, sizeof *r);
+    EACH(j, n) { range[j][0] = hi.real ? hi.real[j] : INFINITY; range[j][1] = lo.real ? -lo.real[j] : INFINITY; }
+    EACH(j, n) assumed += range[j][0] < INFINITY || range[j][1] < INFINITY;
+    const double *x = none ? zeros(n) : vector("x", 0, n, BIG), *z = vector(ray ? "ray" : "z", 0, ray ? n : m, BIG);
+    EACH(i, m) add(s[i], 1, b[i]);
+    multiply(s, A, x, -1, 0); if (!none) violation = outside(s);
+    if (ray) { /* P ray = 0, q'ray < 0, -A ray in the cones */
+        pair slope = {0}; multiply(r, P, z, 1, 0); multiply(t, A, z, -1, 0);
+        EACH(j, n) { need(r[j][0] <= 0 && r[j][1] <= 0, "the ray is not straight"); add(slope, q[j], z[j]); }
+        return need(outside(t) <= 0, "the ray leaves the cones"), slope[0];
+    }
+    for (size_t i = zero; i < m; i++) add(t[i], 1, z[i]);
+    /* (u, v, w) is in the dual of the exponential cone if (u - v, -u, w) is in the cone */
+    for (size_t i = m - 3 * exps; i < m; i += 3) { add(t[i], -1, z[i + 1]); t[i + 1][0] = -z[i]; t[i + 1][1] = z[i]; }
+    need(outside(t) <= 0, "the multipliers are outside the dual cone");
+    const double *curve = none ? x : vector("curvature", 0, n, BIG); /* x is 0 */
+    if (!none) { curved(P, curve); multiply(r, P, x, 1, 0); EACH(j, n) add(r[j], 1, q[j]); }
+    multiply(r, A, z, 1, 1);
+    EACH(i, m) { /* rows of one entry are ranges */
+        size_t entries = 0, only = 0, j; gap += z[i] > 0 ? z[i] * s[i][0] : -z[i] * s[i][1];
+        ENTRIES(e, A, i) if (A.data[e] != 0) { entries++; only = e; }
+        if (entries != 1 || i >= zero + nonneg) continue;
+        j = column(A, i, only); if (A.data[only] > 0 || i < zero) range[j][0] = least(range[j][0], b[i] / A.data[only]);
+        if (A.data[only] < 0 || i < zero) range[j][1] = least(range[j][1], -b[i] / A.data[only]);
+    }
+    EACH(j, n) {
+        double below = x[j] + range[j][1], over = range[j][0] - x[j], far = most(most(below, over), 0);
+        gap += most(part(r[j][0], below, curve[j]), part(r[j][1], over, curve[j]));
+        if (curve[j] < 0) gap += -curve[j] / 2 * (far * far);
+    }
+    return gap;
+}
 static void check(const char *path) {
-    char problem[160], sha_claimed[72], sha_found[65]; static char said[120];
-    const char *end, *p; uint16_t one = 1; volatile double third = 1.0 / 3; double claimed, bound, allowed, violation = 0; size_t head;
-    need(*(unsigned char *)&one == 1 && lower(third, third) < third * third, "big-endian, or -frounding-math forgotten");
-    load(path), need(length > 32 && !memcmp(bytes, "refsolve-cert 1 ", 16) && bytes[31] == '\n' &&
-         strspn((const char *)bytes + 16, "0123456789") == 15, "no certificate of version 1");
-    head = (size_t)strtoull((const char *)bytes + 16, NULL, 10), base = 32 + head;
-    need(head && head <= 1 << 20 && base <= length && base % 64 == 0, "the header is too long or not aligned");
-    header = memcpy(take(head + 1, 1), bytes + 32, head), end = header + head;
-    need(strlen(header) == head && *header == '{' && !strchr(header, '\\'), "the header is no JSON without escapes");
-    word(find(header, end, "problem"), problem, sizeof problem);
-    word(find(header, end, "sha256"), sha_claimed, sizeof sha_claimed);
-    claimed = number(find(header, end, "bound")); sha_start(), sha_add(problem, strlen(problem));
-    p = find(header, end, "violation"), allowed = p ? number(p) : 0;
-    need(!strncmp(problem, "erm ", 4) || !strncmp(problem, "projection ", 11), "an unknown kind of problem");
-    fesetround(FE_TONEAREST); /* while parameters are read */
-    bound = *problem == 'e' ? erm(problem) : projection(problem, &violation), sha_end(sha_found);
-    need(!strcmp(sha_found, sha_claimed), "the data has another sha256");
+    char problem[160], sha[70], found[65]; static char said[120]; uint16_t one = 1; volatile double third = 1.0 / 3;
+    need(*(char *)&one == 1 && -(-third * third) < third * third, "big-endian, or -frounding-math forgotten");
+    file = fopen(path, "rb"); long size = file && !fseek(file, 0, SEEK_END) ? ftell(file) : -1;
+    need(size >= 0, "a file cannot be opened"); rewind(file); length = (size_t)size; bytes = take(length, 1);
+    need(fread(bytes, 1, length, file) == length, "a file cannot be read");
+    need(length > 32 && !memcmp(bytes, "refsolve-cert 1 ", 16) && bytes[31] == '\n' &&
+         strspn(bytes + 16, "0123456789") == 15, "no certificate of version 1");
+    base = 32 + whole(strtod(bytes + 16, NULL)); double bound, allowed = 0;
+    need(base <= length && base <= 1 << 20 && base % 64 == 0, "the header is too long or not aligned");
+    header = memcpy(take(base, 1), bytes + 32, base - 32); tail = header + strlen(header);
+    need(tail == header + base - 32 && *header == '{' && !strchr(header, '\\'), "the header is no plain JSON");
+    fesetround(FE_TONEAREST); violation = 0; assumed = 0; /* nearest while parameters are read */
+    scan(find(header, tail, "problem"), "\"%159[^\"]%c", problem); const char *p = find(header, tail, "violation");
+    scan(find(header, tail, "sha256"), "\"%69[^\"]%c", sha); scan(find(header, tail, "bound"), "%lf %c", &claimed);
+    scan(p ? p : "0,", "%lf %c", &allowed);
+    need(isfinite(claimed) && isfinite(allowed), "a claim is infinite"); sha_start(); sha_add(problem, strlen(problem));
+    bound = (*problem == 'e' ? erm : *problem == 'c' ? cone : projection)(problem); sha_end(found);
+    need(!strcmp(found, sha), "the data has another sha256");
     sprintf(said, "the bound is %.17g, claimed is %.17g", bound, claimed); need(bound <= claimed, said);
     need(violation <= allowed, "constraints fail by more than is claimed");
-    printf("accepted bound=%.17g claimed=%.17g violation=%.17g\n", bound, claimed, violation);
+    printf("accepted bound=%.17g claimed=%.17g violation=%.17g", bound, claimed, violation);
+    printf(assumed ? " assuming %zu ranges\n" : "\n", assumed);
 }
-
 int main(int count, char **names) {
-    volatile int i, failed = count < 2;
-    for (i = 1; i < count; i++) {
-        fesetround(FE_UPWARD);
-        if (setjmp(ending)) failed = 1, printf("refused: %s\n", reason); else check(names[i]);
-        for (; takes; takes--) free(taken[takes - 1]);
+    volatile int bad = count < 2;
+    for (volatile int i = 1; i < count; i++) {
+        fesetround(FE_UPWARD); if (!setjmp(ending)) check(names[i]); else { bad = 1; printf("refused: %s\n", reason); }
+        while (takes) free(taken[--takes]);
+        if (file) { fclose(file); file = NULL; }
     }
-    return failed;
+    return bad;
 }

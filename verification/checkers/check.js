@@ -461,7 +461,7 @@ function curved(P, d) {
       let v = G[i].get(used[t]) ?? 0;
       if (t === at) v -= d[i] + 2 * many * gamma(2 * many + 16) * (diagonal[i] + Math.abs(d[i]));
       for (let l = 0; l < t; l++) v -= row[l] * (t === at ? row : L[t])[l];
-      need(t < at || v > 0, "the curvature is not certain");
+      need(t < at || v > TINY, "the curvature is not certain");
       row[t] = t === at ? Math.sqrt(v) : v / L[t][t];
     }
     L.push(row);
