@@ -40,7 +40,7 @@ static const char *find(const char *from, const char *to, const char *key) { /* 
 }
 static void scan(const char *p, const char *format, void *out) { /* a value, and what ends it */
     char end = 0; int found = p ? sscanf(p, format, out, &end) : 0;
-    need(found == 2 && strchr("\",}", end), "a value of the header is missing, or malformed");
+    need(found == 2 && strchr(*format == '"' ? "\"" : ",}", end), "a value of the header is missing, or malformed");
 }
 static size_t whole(double v) { /* nothing has more parts than the file has bytes */
     return need(v >= 0 && v <= (double)length && v == floor(v), "a size is not whole"), (size_t)v;
