@@ -97,6 +97,9 @@ class _First:
 
     def __init__(self, passes: _Passes) -> None:
         G = passes.gram()
+        if not bool(torch.isfinite(G).all()):
+            fix = "rescale X, or X.double()"
+            raise InvalidParameterError("X", "squares beyond its dtype", "finite X'X", fix)
         self.Q: Tensor | None = None
         if len(G) <= WIDEST:
             sizes, self.Q = torch.linalg.eigh(G)
@@ -198,8 +201,9 @@ def fit_head(
     """
     C, tol = number("C", C, positive=True), number("tol", tol, positive=True)
     m, weights = _checked(X, y, sample_weight, classes)
-    passes = _Passes(X, y.long(), weights, m, _loss(loss, k, gamma, m))
-    with torch.no_grad():
+    with torch.inference_mode(False), torch.no_grad():  # rows may be what a network inferred
+        y = y.long().clone() if y.is_inference() else y.long()
+        passes = _Passes(X, y, weights, m, _loss(loss, k, gamma, m))
         return _trained(passes, C, tol, int(number("max_iter", max_iter, positive=True)))
 
 
@@ -210,6 +214,8 @@ def _checked(X: Any, y: Any, weights: Any, classes: int | None) -> tuple[int, Te
             raise InvalidTypeError(
                 name, type(value).__name__, "a tensor", f"torch.as_tensor({name})"
             )
+    if X.layout is not torch.strided:
+        raise InvalidParameterError("X", f"{X.layout}", "dense rows", "X.to_dense()")
     if X.dtype not in (torch.float32, torch.float64) or X.ndim != 2 or not X.shape[0]:
         told = f"{X.dtype} of shape {tuple(X.shape)}"
         raise InvalidParameterError(

@@ -94,6 +94,14 @@ def test_a_layer_scores_as_the_weights(data):
     assert torch.allclose(head.module()(X.float()), (X @ head.weight.T).float(), atol=1e-6)
 
 
+def test_rows_may_be_inferred(data):
+    with torch.inference_mode():
+        X, y = (torch.tensor(a) for a in data)
+        inside = fit_head(X, y)
+    assert torch.equal(fit_head(X, y).weight, inside.weight)
+    assert torch.equal(fit_head(X.clone(), y.clone()).weight, inside.weight)
+
+
 def test_too_few_passes_are_no_convergence(data):
     head = head_of(*data, C=100.0, tol=1e-10, max_iter=3)
     assert not head.converged
@@ -132,6 +140,8 @@ BAD = {
     "X": (
         torch.zeros(300, 12, dtype=torch.int64),
         torch.full((300, 12), float("nan")),
+        torch.full((300, 12), 1e30),
+        torch.ones(300, 12).to_sparse(),
         np.zeros(3),
     ),
     "y": (torch.zeros(3, dtype=torch.int64), torch.zeros(300)),
