@@ -176,6 +176,8 @@ def shown(text: str) -> str:
         run.clear()
         if tex:
             tex = re.sub(r"(?<![\d.])1/2(?!\d)", r"\\tfrac{1}{2}", tex)
+            # a factor that is a word stands apart from the one before it
+            tex = re.sub(r"((?:^|[^\\a-zA-Z])[a-zA-Z]|[)}]) +(?=\\mathrm\{)", r"\1 \\, ", tex)
             out.append(convert(tex, block=False))
 
     for kind, value in _remarks(_tokens(" ".join(text.split()))):
@@ -199,7 +201,11 @@ def shown(text: str) -> str:
         else:
             spaced = bool(run) and run[-1] == " " and kind == "word"
             flush()
-            joined = "\u2060" if kind == "stop" else ""  # no line begins with a comma
-            out.append((" " if spaced else joined) + html.escape(value))
+            if (
+                kind == "stop" and out and out[-1].startswith("<math")
+            ):  # no line begins with a comma
+                out[-1] = f"<span class='math'>{out[-1]}{value}</span>"
+            else:
+                out.append((" " if spaced else "") + html.escape(value))
     flush()
     return re.sub(r" {2,}", " ", "".join(out)).strip()

@@ -79,7 +79,7 @@ def overview(strangers: dict[str, Stranger]) -> Html:
             what = _prose(each.what.partition(": ")[0].rstrip("."))
             link = f"<a href='#stranger-{each.name}'>{each.name}</a><br><small>{what}</small>"
             rows.append((whose, link, f"<code>{each.problem}</code><br>{state}"))
-    return table(("package", "stranger", "problem, and what the checks say"), rows)
+    return table(("package", "stranger", "problem, and what the checks say"), rows, "strangers")
 
 
 def entry(stranger: Stranger) -> str:

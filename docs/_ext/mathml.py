@@ -81,8 +81,17 @@ def pieces(tex: str) -> list[str]:
 
 def visit_inline(translator: Any, node: nodes.math) -> None:
     mathml = convert(node.astext(), block=False)
-    translator.body.append(f'<span class="math">{mathml}</span>')
+    translator.body.append(f'<span class="math">{mathml}{node.get("stop", "")}</span>')
     raise nodes.SkipNode
+
+
+def keep_stops(app: Sphinx, document: nodes.document, name: str) -> None:
+    """No line begins with the comma after a formula: it stands in one box with it, which does not break."""
+    for node in list(document.findall(nodes.math)):
+        after = node.next_node(descend=False, siblings=True)
+        if isinstance(after, nodes.Text) and (stop := re.match(r"[.,;:!?)]+", after)):
+            node["stop"] = stop[0]
+            after.parent.replace(after, nodes.Text(after[stop.end() :]))
 
 
 def visit_block(translator: Any, node: nodes.math_block) -> None:
@@ -104,4 +113,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_html_math_renderer(
         "mathml", inline_renderers=(visit_inline, None), block_renderers=(visit_block, None)
     )
+    app.connect("doctree-resolved", keep_stops)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -8,6 +8,8 @@ from types import ModuleType
 import pytest
 
 pytest.importorskip("myst_nb", reason="needs the docs extra: pip install 'refsolve[docs]'")
+nodes = pytest.importorskip("docutils.nodes")
+utils = pytest.importorskip("docutils.utils")
 
 EXTENSIONS = Path(__file__).resolve().parents[2] / "docs" / "_ext"
 
@@ -49,6 +51,14 @@ def test_a_displayed_formula_breaks_at_wide_spaces_outside_of_brackets_alone(loa
     whole = rf"\{{a\}} \qquad \left(b \qquad c\right)\qquad {table} \qquadratic"
     parts = [part.strip() for part in load("mathml").pieces(whole)]
     assert parts == [r"\{a\}", r"\left(b \qquad c\right)", table + r" \qquadratic"]
+
+
+def test_the_comma_after_a_formula_stays_with_it(load) -> None:
+    line = nodes.paragraph("", "", nodes.math("", "f"), nodes.Text("), and "), nodes.math("", "g"))
+    document = utils.new_document("a page")
+    document += line
+    load("mathml").keep_stops(None, document, "")
+    assert [line[0]["stop"], str(line[1]), line[2].get("stop")] == ["),", " and ", None]
 
 
 def test_the_source_of_a_formula_stays_readable(load) -> None:

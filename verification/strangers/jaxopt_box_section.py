@@ -12,7 +12,7 @@ BATCH = False
 REFUSES = ("NotImplementedError",)
 ACCURACY = 1e-4
 DEFECT = "``projection_box_section`` returns the upper end of the box where the only feasible point is the lower one."
-FOUND = """Where the capacity is the least that the box allows, c = <w, low>, the answer is the *upper* end of the box:
+FOUND = """Where the capacity is the least that the box allows, c = <w, low>, the answer is the upper end of the box:
 the bisection finds the sign 0 at its lower end and walks away from it. The set is not empty then, it is the
 point low, and the documentation excludes c < <w, low> only. The box section is what JAXopt's own examples
 train SVMs with. Elsewhere the bisection stops at 1e-5, absolute and for the residual, not the answer: with
