@@ -166,7 +166,7 @@ def _ranker(model: Any, X: Any, y: Any, groups: Any) -> ModelCertificate:
     fit = model.coef_, X, np.asarray(y) == model.classes_[1]
     dual = {"C": float(model.C), "rankings": model.rankings_, "weights": model.dual_coef_}
     if hasattr(model, "candidates_"):
-        return latent_erm(*fit, candidates=model.candidates_, **dual)
+        return latent_erm(*fit, candidates=model.candidates_, groups=groups, **dual)
     return ranking_erm(
         *fit,
         **dual,
@@ -191,12 +191,10 @@ def judge_claims(
     size = max(abs(found.primal), abs(found.dual))
     if hasattr(estimator, "rankings_"):
         # n terms 2 C c_i s_i/(PN), whose coefficients sum to at most 4 C in absolute value
-        rows = X if hasattr(X, "shape") and len(X.shape) == 2 else np.concatenate(list(X))
-        scores = rows @ estimator.coef_[0]
-        slack = (
-            4 * (sum(rows.shape) + 4) * EPS * (size + 4 * estimator.C * float(abs(scores).max()))
-        )
-        slack += 2 * found.error
+        w, bags = estimator.coef_[0], [X] if len(getattr(X, "shape", ())) == 2 else X
+        scores = np.concatenate([np.ravel(rows @ w) for rows in bags])
+        room = size + 4 * estimator.C * float(abs(scores).max())
+        slack = 4 * (len(scores) + len(w) + 4) * EPS * room + 2 * found.error
     else:
         n, m = np.atleast_2d(estimator.dual_coef_).shape
         # both sides sum n m terms of the size of the objective

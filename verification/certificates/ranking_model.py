@@ -11,7 +11,7 @@ from refsolve.proofs.erm import EXTENDED
 from refsolve.proofs.ranking_model import Dual, Easy, Queries, Query
 from refsolve.proofs.ranking_truth import mask
 from refsolve.proofs.space import Space, Sparse
-from verification.certificates.model import ModelCertificate
+from verification.certificates.model import ModelCertificate, dense
 from verification.errors import InvalidArgumentError
 
 
@@ -167,6 +167,7 @@ def latent_erm(
     rankings: ArrayLike,
     weights: ArrayLike,
     candidates: ArrayLike,
+    groups: ArrayLike | None = None,
 ) -> ModelCertificate:
     """Certify w for the convex step that fixed the candidates of the positive bags.
 
@@ -178,10 +179,10 @@ def latent_erm(
     ----------
     coef : (d,) or (1, d) array
         w.
-    bags : sequence of (n_candidates_i, d) arrays
+    bags : sequence of (n_candidates_i, d) arrays or sparse matrices
     y : (n,) array
         Label of each bag.
-    C, rankings, weights
+    C, rankings, weights, groups
         As in `ranking_erm`, of bags.
     candidates : (m, n) array of int
         Candidate of each bag in each cut; for a positive bag the same in all.
@@ -195,7 +196,7 @@ def latent_erm(
     InvalidArgumentError
         If shapes do not fit, or cuts disagree on the candidates of positive bags.
     """
-    positives, blocks = mask(y), [np.asarray(bag, dtype=Real) for bag in bags]
+    positives, blocks = mask(y), [np.asarray(dense(bag), dtype=Real) for bag in bags]
     w, n = np.asarray(coef, dtype=Real).ravel(), len(blocks)
     inversions, lam = check_rankings(rankings, weights, n)
     chosen, sizes = np.asarray(candidates), np.array([len(block) for block in blocks])
@@ -205,7 +206,7 @@ def latent_erm(
         )
     if (chosen[:, positives] != chosen[:1, positives]).any():
         raise InvalidArgumentError("candidates: a step fixes one candidate per positive bag")
-    queries = Queries(n, (Query(np.arange(n), positives),))
+    queries = Queries(n, tuple(_queries(positives, np.ones(n, dtype=bool), groups)))
     for row in inversions:
         _check_ranking(queries, row)
     starts = np.cumsum(sizes) - sizes
