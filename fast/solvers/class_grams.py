@@ -38,5 +38,11 @@ def weighted_grams(X: np.ndarray, T: np.ndarray, wanted: np.ndarray) -> np.ndarr
 
 
 def solved(H: np.ndarray, R: np.ndarray) -> Any:
-    """H_j^-1 r_j for every column of R (d, m)."""
-    return np.linalg.solve(H, R.T[:, :, None])[:, :, 0].T
+    """H_j^-1 r_j for every column of R (d, m); where I is lost beside the rest, as much is added as is lost."""
+    b = R.T[:, :, None]
+    try:
+        return np.linalg.solve(H, b)[:, :, 0].T
+    except np.linalg.LinAlgError:
+        d = H.shape[1]
+        lost = 2.0**-50 * d * np.trace(H, axis1=1, axis2=2)
+        return np.linalg.solve(H + lost[:, None, None] * np.eye(d), b)[:, :, 0].T

@@ -24,7 +24,7 @@ from fast import (
 from fast.errors import InvalidParameterError
 from fast.estimators.multilabel import best_threshold
 from fast.families import named
-from fast.solvers.class_grams import weighted_grams
+from fast.solvers.class_grams import solved, weighted_grams
 from fast.solvers.signed_training import train
 from verification.benchmarks import one_vs_all
 from verification.certificates.fitted import judge_claims, trained
@@ -268,3 +268,21 @@ def test_bad_input_is_a_named_error(make, params, data, message):
     with pytest.raises(InvalidParameterError, match=message):
         model.fit(**given)
     assert not hasattr(model, "coef_")
+
+
+def test_features_of_1e13_leave_a_step():
+    """Beside their squares the regulariser's I is lost: exactly singular, then."""
+    H, r = np.full((1, 2, 2), 1e20) + np.eye(2), np.array([[1.0], [-2.0]])
+    assert np.linalg.matrix_rank(H[0]) == 1
+    step = solved(H, r)
+    assert np.isfinite(step).all()
+    assert np.vdot(step, r) > 0.0
+    for seed in (1, 15, 17):
+        rng = np.random.default_rng(seed)
+        n, d = rng.integers(5, 40), rng.integers(1, 6)
+        X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(4, 8)
+        X[:, 0] *= 1e6
+        y = np.r_[0, 1, 2, rng.integers(0, 3, n - 3)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            assert OneVsAllClassifier(C=1e3, fit_intercept=True).fit(X, y).dual_gap_ <= 1.0
