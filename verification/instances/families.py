@@ -148,11 +148,11 @@ def _scales(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
 
 def _saturated(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
     """Where exponentials overflow and 1 - s vanishes: scores to 1e4, curvatures 1e-300 to 1e10."""
-    while True:
+    for number in itertools.count():
         d = length(problem, rng, largest)
         scale = float(rng.choice([30.0, 700.0, 1e4]))
         vector = rng.normal(size=d) * scale
-        kind = rng.integers(6)
+        kind = rng.integers(4) if number % 3 else 4
         if kind == 0:  # ties far out
             vector = rng.choice([-scale, 0.0, scale], size=d)
         elif kind == 1:  # one winner, just about where 1 - s is the smallest float
@@ -160,14 +160,14 @@ def _saturated(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
             vector[rng.integers(d)] += rng.uniform(600, 760)
         elif kind == 2:  # everybody far below, or above
             vector = rng.normal(size=d) + rng.choice([-1.0, 1.0]) * scale
-        elif kind > 3:  # one so far off that libraries take log(1 + e^v) for v, or for e^v
+        elif kind == 4:  # one so far off that libraries take log(1 + e^v) for v, or for e^v
             vector, far = rng.normal(size=d), int(rng.integers(d))
             vector[far] += rng.choice([-1.0, 1.0]) * rng.uniform(18, 33)
         curvature = float(rng.choice([1e-300, 1e-10, 1.0, 1e5, 1e10]))
         fixed: dict[str, Any] = {"t": curvature, "k_ii": curvature, "C": 1.0, "r": 1.0}
         if rng.random() < 0.3:
             fixed |= {"k_ii": 1.0, "C": max(curvature, 1e-10)}
-        if problem.others and kind > 3 and rng.random() < 0.75:
+        if problem.others and kind == 4 and rng.random() < 0.75:
             fixed["y"] = far
         if problem.operation == "conjugate":
             vector = dual_point(problem, rng, np.exp(-np.abs(vector)))
