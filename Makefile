@@ -52,7 +52,7 @@ lowest: $(BIN)/python
 	NUMBA_CACHE_DIR="$$place" OMP_NUM_THREADS=1 "$$place/venv/bin/python" -m pytest -q -p no:cacheprovider $(LOWEST)
 
 coverage: $(VENV)/.test
-	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.covered
+	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.covered $(ARGS)
 
 machines: $(VENV)/.test
 	@.ci/machines $(BIN)/python

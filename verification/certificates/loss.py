@@ -6,6 +6,7 @@ it, and one gives just as much; outside the domain a ray along which <x,z> − l
 end is the proof of +inf.
 """
 
+import functools
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -46,6 +47,7 @@ def value_at(instance: Instance, z: Vector) -> Fraction:
     return rationals.loss(cores.generator(instance), cores.unit_set(instance), z)[0]
 
 
+@functools.lru_cache(maxsize=20000)
 def _value(instance: Instance) -> tuple[Fraction, float]:
     """The right value with its rounding-error bound."""
     z, spread = cores.margins(instance)
