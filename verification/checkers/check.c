@@ -30,7 +30,7 @@ static void *take(size_t count, size_t size) { /* zeros, aligned as vectors want
 }
 static size_t less(size_t a, size_t b) { return a < b ? a : b; }
 static double *zeros(size_t count) { return take(count, sizeof(double)); }
-/* ---- the file, and the JSON of its header */
+/* ---- the file, and the JSON of its header; nothing has more parts than the file has bytes */
 static FILE *file; static char *bytes, *header, *tail; static size_t length, base;
 static const char *find(const char *from, const char *to, const char *key) { /* its value, or NULL */
     char quoted[40]; sprintf(quoted, "\"%.30s\":", key);
@@ -38,13 +38,15 @@ static const char *find(const char *from, const char *to, const char *key) { /* 
     need(!q || q >= to, "a key of the header is there twice");
     return p + strlen(quoted) + strspn(p + strlen(quoted), " ");
 }
-static void scan(const char *p, const char *format, void *out) { /* a value, and what ends it */
+static void scan(const char *p, const char *format, char *out) { /* a text, and what ends it */
     char end = 0; int found = p ? sscanf(p, format, out, &end) : 0;
-    need(found == 2 && strchr(*format == '"' ? "\"" : ",}", end), "a value of the header is missing, or malformed");
+    need(found == 2 && end == '"', "a text of the header is missing, or too long");
 }
-static size_t whole(double v) { /* nothing has more parts than the file has bytes */
-    return need(v >= 0 && v <= (double)length && v == floor(v), "a size is not whole"), (size_t)v;
+static double number(const char *p) {
+    char *end = NULL; double v = p ? strtod(p, &end) : 0;
+    return need(p && end != p && *end && strchr(",}", *end), "a number of the header is missing, or malformed"), v;
 }
+static size_t whole(double v) { return need(v >= 0 && v <= (double)length && v == floor(v), "no size"), (size_t)v; }
 /* ---- hashes: words 4 l to 4 l + 3 of each 64 bytes go to hash l of 16, so that loops over l are done at once. The end
    is the SHA-256 of the 16 one after the other. What is added is filled with zeros to a multiple of 1024 bytes. */
 enum { HASHES = 16 }; static uint32_t state[8][HASHES], prime[64]; static uint64_t hashed; /* bytes, by each */
@@ -84,8 +86,7 @@ static void sha_add(const void *data, size_t size) {
 static void sha_end(char out[65]) {
     uint32_t all[8 * HASHES][HASHES] = {{0}}, last[16][HASHES] = {{0}}; /* the same end for each: a bit, the length */
     for (int again = 0; again < 2; again++) {
-        uint32_t high = swapped((uint32_t)(hashed >> 29)), low = swapped((uint32_t)(hashed << 3));
-        EACH(l, HASHES) { last[0][l] = 128; last[14][l] = high; last[15][l] = low; }
+        EACH(l, HASHES) { last[0][l] = 128; last[14][l] = swapped(hashed >> 29); last[15][l] = swapped(hashed << 3); }
         sha_add(last, sizeof last); EACH(i, 8 * HASHES) all[i][0] = swapped(state[i % 8][i / 8]);
         if (!again) { sha_start(); sha_add(all, sizeof all); }
     }
@@ -97,7 +98,7 @@ static struct array array(const char *name, int is_data, double limit) {
     const char *entry = find(header, tail, name), *to = entry ? strchr(entry, '}') : NULL, *shape, *at;
     struct array a = {0}; double rows = 0, cols = 1, offset = 0; char type[4] = "", text[80]; if (!entry) return a;
     need(*entry == '{' && to, "the header is no JSON"); shape = find(entry, to, "shape");
-    scan(find(entry, to, "dtype"), "\"%3[^\"]%c", type); scan(find(entry, to, "offset"), "%lf %c", &offset);
+    scan(find(entry, to, "dtype"), "\"%3[^\"]%c", type); offset = number(find(entry, to, "offset"));
     need(*type == '<' && strchr("fi", type[1]) && strchr("48", type[2]) && type[2], "an array has an unknown dtype");
     int end = 0, wide = type[2] == '8'; size_t bad = 0, unit = wide ? 8 : 4, *wholes = NULL; double *reals = NULL;
     if (shape) sscanf(shape, "[%lf ]%n", &rows, &end);
@@ -232,7 +233,6 @@ static double loss(const double *z, double *p) { /* the best tau has p = cap whe
     for (int round = 0; k > 1 && kind == 'q' && round < 100 && up > low; round++) {
         tau = round ? low + (up - low) / 2 : up; v = 0; if (round && (tau <= low || tau >= up)) break;
         simplest(z, tau, p, &sum); EACH(j, d) v = most(v, p[j]); int over = (double)k * v > (beta ? 1 : sum);
-        if (!over && !round) break;
         *(over ? &up : &low) = tau;
     }
     return simplest(z, tau, p, &sum);
@@ -478,8 +478,8 @@ static void check(const char *path) {
     need(tail == header + base - 32 && *header == '{' && !strchr(header, '\\'), "the header is no plain JSON");
     fesetround(FE_TONEAREST); violation = 0; assumed = 0; /* nearest while parameters are read */
     scan(find(header, tail, "problem"), "\"%159[^\"]%c", problem); const char *p = find(header, tail, "violation");
-    scan(find(header, tail, "sha256"), "\"%69[^\"]%c", sha); scan(find(header, tail, "bound"), "%lf %c", &claimed);
-    scan(p ? p : "0,", "%lf %c", &allowed);
+    scan(find(header, tail, "sha256"), "\"%69[^\"]%c", sha); claimed = number(find(header, tail, "bound"));
+    allowed = number(p ? p : "0,");
     need(isfinite(claimed) && isfinite(allowed), "a claim is infinite"); sha_start(); sha_add(problem, strlen(problem));
     bound = (*problem == 'e' ? erm : *problem == 'c' ? cone : projection)(problem); sha_end(found);
     need(!strcmp(found, sha), "the data has another sha256");
