@@ -13,7 +13,7 @@ def measure(*words: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bench.json"
         torch_losses.main(
-            [*(words or ("--threads", "1", "--repeats", "20")), "--record", str(path)]
+            [*(words or ("--threads", "1", "--repeats", "60")), "--record", str(path)]
         )
         found = dict(json.loads(path.read_text(encoding="utf-8")))
     del found["commit"]  # records.py says it
