@@ -7,16 +7,12 @@ cross-entropy, and goes on from there with each loss, in the same order of rows,
 the validation pairs choose one by top-k accuracy, k that of the loss. What is compared is the top-1 to top-5
 accuracy on the test pairs, loss against softmax on the same seed.
 
-``python -m verification.benchmarks.torch_finetune --output docs/records/torch_finetune.json``
+``python docs/_ext/records.py torch_finetune`` does it.
 """
 
-import argparse
 import importlib
-import json
-import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -137,15 +133,10 @@ def measured(
     seeds: int = 5,
     sizes: tuple[int, int, int] = (1000, 1000, 5000),
     epochs: tuple[int, int] = (40, 8),
-    told: Any = None,
 ) -> dict[str, Any]:
     """All seeds; per loss the rates chosen and the accuracies (seeds, 5)."""
     start = time.perf_counter()
-    runs = []
-    for seed in range(seeds):
-        runs.append(one_seed(seed, sizes, epochs))
-        if told is not None:
-            print(f"seed {seed}: {time.perf_counter() - start:.0f} s", file=told, flush=True)
+    runs = [one_seed(seed, sizes, epochs) for seed in range(seeds)]
     rows = {
         name: {key: [run[name][key] for run in runs] for key in runs[0][name]} for name in runs[0]
     }
@@ -186,17 +177,3 @@ def beyond_noise(record: dict[str, Any]) -> dict[str, list[int]]:
         for name, (mean, error) in found.items()
     }
     return {name: ks for name, ks in beyond.items() if ks}
-
-
-def main() -> None:
-    """The command."""
-    parser = argparse.ArgumentParser(prog="python -m verification.benchmarks.torch_finetune")
-    parser.add_argument("--output", type=Path, required=True)
-    parser.add_argument("--seeds", type=int, default=5)
-    given = parser.parse_args()
-    record = measured(given.seeds, told=sys.stderr)
-    given.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

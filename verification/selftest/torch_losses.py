@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from verification.bridges.torch_losses import ACCURACY, candidate, forms
@@ -94,14 +93,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m verification.selftest.torch_losses")
     parser.add_argument("--profile", choices=("quick", "thorough"), default="quick")
     parser.add_argument("--every", type=int, default=1, help="the first of so many instances")
-    parser.add_argument("--output", type=Path)
     given = parser.parse_args()
     found = record(given.profile, given.every, partial(print, file=sys.stderr, flush=True))
-    text = json.dumps(found, indent=1) + "\n"
-    if given.output is None:
-        print(text, end="")
-    else:
-        given.output.write_text(text, encoding="utf-8")
+    print(json.dumps(found, indent=1))
     sys.exit(not found["ok"])
 
 
