@@ -6,6 +6,7 @@ program of `refsolve.declared`. Parameters of a stem's own follow those that are
 
 from __future__ import annotations
 
+from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -137,15 +138,17 @@ def wanted(kind: str, module: ModuleType) -> type[Stem]:
     return Projection if kind == "sets" else Function
 
 
+@cache
+def _members(protocol: type) -> dict[str, bool]:
+    """The public members of a Protocol, and which of them are called."""
+    all_of = [{**vars(b).get("__annotations__", {}), **vars(b)} for b in protocol.__mro__[::-1]]
+    return {n: callable(v) for own in all_of for n, v in own.items() if n[0] != "_"}
+
+
 def missing(protocol: type, thing: object) -> list[str]:
     """Members of a Protocol that a module or a class lacks."""
-    lacks: dict[str, None] = {}
-    for base in reversed(protocol.__mro__):
-        for name, member in {**vars(base).get("__annotations__", {}), **vars(base)}.items():
-            found = len if name[0] == "_" else getattr(thing, name, None)  # private: any will do
-            if found is None or (callable(member) and not callable(found)):
-                lacks[name] = None
-    return list(lacks)
+    found = ((n, called, getattr(thing, n, None)) for n, called in _members(protocol).items())
+    return [n for n, called, v in found if v is None or (called and not callable(v))]
 
 
 def require(protocol: type, module: ModuleType) -> None:

@@ -124,16 +124,12 @@ def _lambert(t: float) -> float:
 
 def entropic(w: Decimal, alpha: Decimal) -> Decimal:
     """The root x of alpha x + log x = w."""
-    return lambert_w_exp(w + _log(alpha)) / alpha if alpha else w.exp()
+    return lambert_w_exp(w + _log(alpha, decimal.getcontext().prec)) / alpha if alpha else w.exp()
 
 
 @functools.lru_cache(maxsize=1024)
-def _log_at(value: Decimal, precision: int) -> Decimal:
+def _log(value: Decimal, precision: int) -> Decimal:
     return value.ln()
-
-
-def _log(value: Decimal) -> Decimal:
-    return _log_at(value, decimal.getcontext().prec)
 
 
 def ulp() -> Decimal:
