@@ -113,23 +113,6 @@ def close(result, primal, dual, tol, rounding=1e-9):
     assert result.gap <= tol
 
 
-def easy_bounds(w, b, C, mu, weights, rankings, X, y, easy):
-    """P and D of problem (10), whose constraints w and b satisfy."""
-    X, sign, hard = dense(X), np.where(y, 1.0, -1.0), ~easy
-    assert (sign[easy] * (X[easy] @ w + b) >= 1.0 - 1e-9).all()
-    assert (mu >= 0.0).all()
-    assert not mu[hard].any()
-    dual, v = mu.sum(), -sign * mu
-    for weight, inversions in zip(weights, rankings, strict=True):
-        assert not inversions[easy].any()
-        if inversions.any():
-            offset, a = cut(inversions[hard], y[hard])
-            dual += weight * offset
-            v[hard] += weight * a
-    primal = 0.5 * w @ w + C * hinge(X[hard] @ w, y[hard])
-    return primal, dual - 0.5 * float(np.sum((X.T @ v) ** 2))
-
-
 def check_latent(model, bags, y, rounding=1e-9, groups=None):
     """J, that it fell, and the certificate of the last step, from the attributes of a LatentAPSVM."""
     check_certificate(model, bags, y, slack=rounding, groups=groups)
