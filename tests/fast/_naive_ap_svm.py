@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from _certified import check_certificate
 
+from refsolve.models import ap_ramp, ap_svm
+
 
 def queries(y, groups=None):
     """Indices of every query."""
@@ -92,16 +94,14 @@ def dense(X):
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
 
 
-def bounds(w, C, weights, rankings, X, y, groups=None, reference=None):
-    """P(w) and D(weights, rankings); ``reference``: coefficients taken off (the ramp)."""
-    X, linear = dense(X), np.zeros(len(y)) if reference is None else reference
-    s = X @ w
-    primal = 0.5 * w @ w + C * (mean_hinge(s, y, groups) - linear @ s)
-    dual, v = 0.0, -C * linear
-    for weight, inversions in zip(weights, rankings, strict=True):
-        offset, a = cut(inversions, y, groups)
-        dual, v = dual + weight * offset, v + weight * a
-    return primal, dual - 0.5 * float(np.sum((X.T @ v) ** 2))
+def bounds(result, X, y, C, **step):
+    """P and D of a result by the certificate; ``step``: groups, and the ramp's reference ranking."""
+    judge = ap_ramp if "reference" in step else ap_svm
+    found = judge.certificate(
+        X, y, C=C, w=result.w, rankings=result.rankings, weights=result.weights, **step
+    )
+    assert found.violation <= 1e-12 * C
+    return found.primal, found.dual
 
 
 def close(result, primal, dual, tol, rounding=1e-9):

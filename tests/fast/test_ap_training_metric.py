@@ -89,7 +89,7 @@ def test_it_spares_calls_where_the_loss_is_smooth(monkeypatch):
     for gap in (-1.0, 0.5):  # never, as it is
         monkeypatch.setattr(proximal_bundle, "SMOOTH_GAP", gap)
         result = ap_svm.train(X, Queries(y), 1e4, tol=1e-6)
-        close(result, *bounds(result.w, 1e4, result.weights, result.rankings, X, y), 1e-6)
+        close(result, *bounds(result, X, y, 1e4), 1e-6)
         found.append(result.n_oracle)
     assert found[1] <= 0.8 * found[0]
 
