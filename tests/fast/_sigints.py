@@ -102,6 +102,7 @@ def first_fits(name: str, count: int, seed: int = 0) -> Counter[str]:
 
 if __name__ == "__main__":
     first, *rest = sys.argv[1:]
+    np.random.seed(0)  # noqa: NPY002 - for models without a random_state
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background of a shell
     if rest and first in REFITS:
         print(first_fit(first, float(rest[0])))
