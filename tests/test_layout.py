@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import re
 from pathlib import Path
 
 import pytest
@@ -104,3 +105,11 @@ def test_every_command_file_holds_an_app() -> None:
     for file in files:
         module = importlib.import_module(f"verification.app.commands.{file.stem}")
         assert type(module.app).__name__ == "Typer", file.stem
+
+
+@pytest.mark.parametrize("place", ["Makefile", ".ci/machines"])
+def test_tests_that_run_elsewhere_too_are_there(place: str) -> None:
+    named = re.findall(r"[\w/]*test_\w+\.py", (ROOT / place).read_text(encoding="utf-8"))
+    assert len(named) > 3
+    paths = [ROOT / "tests" / name.removeprefix("tests/") for name in named]
+    assert [path for path in paths if not path.is_file()] == []
