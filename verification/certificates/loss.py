@@ -10,6 +10,7 @@ import functools
 import math
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -48,25 +49,31 @@ def value_at(instance: Instance, z: Vector) -> Fraction:
 
 
 @functools.lru_cache(maxsize=20000)
-def _value(instance: Instance) -> tuple[Fraction, float]:
-    """The right value with its rounding-error bound."""
+def _solved(instance: Instance) -> tuple[Any, ...]:
+    """Size and spread of z, the unweighted loss and what its bound is made of: nothing that depends on a promise."""
     z, spread = cores.margins(instance)
-    weight = cores.weight(instance)
     if cores.is_curved(instance):
-        right, shift = entropy_numbers.value(instance, z)
-        bound = entropy_numbers.value_error(instance, right, shift, spread, z.size)
-        return weight * rational(right), bound
+        return z.size, spread, *entropy_numbers.value(instance, z)
     form = cores.generator(instance)
     found, x = rationals.loss(form, cores.unit_set(instance), z)
-    loss = weight * found
-    eps = tolerance.precision(instance)
-    lost = number(tolerance.underflow(instance, z.size, 1, weight))
     # a change of z moves the loss by x times it
     reach = number(total(x)) if cores.unit_set(instance).cone else 1.0
-    moves = reach * (spread + number(exact(form.ell)))
-    lost += tolerance.value(eps, z.size, number(weight), moves)
-    lost += tolerance.value(eps, z.size, 1.0, abs(number(loss)))
-    return loss, lost * tolerance.slack(instance, z.size)
+    return z.size, spread, found, reach * (spread + number(exact(form.ell)))
+
+
+def _value(instance: Instance) -> tuple[Fraction, float]:
+    """The right value with its rounding-error bound."""
+    d, spread, found, moves = _solved(instance)
+    weight = cores.weight(instance)
+    if cores.is_curved(instance):
+        bound = entropy_numbers.value_error(instance, found, moves, spread, d)
+        return weight * rational(found), bound
+    loss = weight * found
+    eps = tolerance.precision(instance)
+    lost = number(tolerance.underflow(instance, d, 1, weight))
+    lost += tolerance.value(eps, d, number(weight), moves)
+    lost += tolerance.value(eps, d, 1.0, abs(number(loss)))
+    return loss, lost * tolerance.slack(instance, d)
 
 
 def _conjugate(instance: Instance) -> tuple[Fraction, float]:
