@@ -165,7 +165,8 @@ def warmup() -> list[str]:
 
     Each module of the package that has kernels defines ``_warmup()``, which calls them once on
     tiny arrays, the trainers on dense float64 data; a first fit on CSR or float32 data compiles
-    its own. Call this before timing anything or before forking workers.
+    its own, and so does a first loss on tensors. Call this before timing anything or before
+    forking workers.
 
     Returns
     -------

@@ -18,7 +18,6 @@ from fast.kernels.hinges import BETA, envelope, project_row, with_own
 from fast.losses import sparsemax
 
 LANES = 64  # interleaved parts of a row: its largest entries stand in those with the largest maxima
-MOST = 32  # largest entries that are looked for this way
 NEAR = 8  # more than k that are looked at before the whole row is
 SPARSEMAX = 2  # a third variant, beside ALPHA and BETA
 
