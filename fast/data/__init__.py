@@ -7,12 +7,29 @@ from typing import Any
 
 import numpy as np
 
+from fast.data.files import parts
 from fast.data.in_memory import InMemory
 from fast.data.reading import Examined, examine, fingerprint, groups_ahead
 from fast.data.source import Source
 from fast.errors import InvalidParameterError
 
-__all__ = ["Examined", "Source", "examine", "fingerprint", "groups_ahead", "rows"]
+#: Suffixes of files of named columns, of named arrays, and of all that `rows` reads.
+COLUMNS = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
+MATRICES = (".safetensors", ".h5", ".hdf5")
+SUFFIXES = (".npy", *MATRICES, *COLUMNS)
+
+__all__ = [
+    "COLUMNS",
+    "MATRICES",
+    "SUFFIXES",
+    "Examined",
+    "Source",
+    "examine",
+    "fingerprint",
+    "groups_ahead",
+    "parts",
+    "rows",
+]
 
 
 def rows(
@@ -23,12 +40,16 @@ def rows(
     Parameters
     ----------
     source : array (n, d), sparse matrix, path, `numpy.memmap`, `dask.array.Array`, `Source`, or a list
-        A path ends in ``.npy`` (float16, float32 or float64 in C order) or ``.parquet``. A map of a file
-        is read, not mapped. The rows of a list of these follow one another.
+        A path ends in ``.npy`` (numbers in C order, bfloat16 of ml_dtypes too), ``.safetensors``,
+        ``.parquet`` or ``.pq``, ``.arrow``, ``.feather`` or ``.ipc``, ``.h5`` or ``.hdf5``, or is a folder of
+        parts, taken in the order of the numbers in their names. A map of a file is read, not mapped. The
+        rows of a list of these follow one another.
     label : str, optional
-        Parquet: the column of labels, which becomes `Source.labels`.
+        The column, tensor or dataset of labels, which becomes `Source.labels`.
     features : str or list of str, optional
-        Parquet: the column of lists, or those of numbers. Default: all but ``label``.
+        Parquet and Arrow: the column of lists, or those of numbers; default: all but ``label`` and what
+        pandas stored as the index. safetensors and HDF5: the tensor or dataset (n, d); default "X", else the
+        only matrix.
 
     Raises
     ------
@@ -39,10 +60,14 @@ def rows(
     if isinstance(source, str | os.PathLike):
         source = os.fspath(source)
         suffix = Path(source).suffix.lower()
-        if suffix in (".parquet", ".pq"):
-            from fast.data.parquet import Parquet
+        if os.path.isdir(source):
+            source, suffix = parts(source), ""
+        elif suffix in COLUMNS:
+            from fast.data.arrow import Arrow
 
-            return Parquet(source, label, features)
+            return Arrow(source, label, features)
+        elif suffix in MATRICES:
+            return _matrix(source, suffix, label, features)
     if isinstance(source, list | tuple) and all(_is_part(part) for part in source):
         from fast.data.many import Many
 
@@ -52,7 +77,7 @@ def rows(
     if label is not None or features is not None:
         given = f"label={label!r}, features={features!r} for {suffix or kind.__name__}"
         fix = "pass labels to fit, and all columns"
-        raise InvalidParameterError("source", given, "names of columns for Parquet only", fix)
+        raise InvalidParameterError("source", given, "names for files that have names", fix)
     if isinstance(source, Source):
         return source
     if suffix == ".npy" or (isinstance(source, np.memmap) and source.filename is not None):
@@ -60,13 +85,31 @@ def rows(
 
         return Npy.file(source) if suffix else Npy.mapped(source)
     if source is None or isinstance(source, str) or hasattr(source, "__next__"):
-        fix = "pass files in the order of their rows: sorted(Path(...).glob('*.npy'))"
-        raise InvalidParameterError("source", repr(source), "a .npy or .parquet file", fix)
+        fix = f"pass a file that ends in {', '.join(SUFFIXES)}, a folder of such, or a list in the order of rows"
+        raise InvalidParameterError("source", repr(source), "rows of features", fix)
     if hasattr(source, "__dask_graph__"):
         from fast.data.dask_rows import DaskRows
 
         return DaskRows(source)
     return InMemory(source)
+
+
+def _matrix(
+    source: str, suffix: str, label: str | None, features: str | Sequence[str] | None
+) -> Source:
+    """Of a file of named arrays one."""
+    chosen = [features] if isinstance(features, str) else list(features or ())
+    if len(chosen) > 1:
+        given, fix = f"features={features!r}", "name one"
+        raise InvalidParameterError("features", given, f"one array of {source}", fix)
+    feature = chosen[0] if chosen else None
+    if suffix == ".safetensors":
+        from fast.data.npy import Npy
+
+        return Npy.tensor(source, label, feature)
+    from fast.data.hdf5 import Hdf5
+
+    return Hdf5(source, label, feature)
 
 
 def _is_part(value: Any) -> bool:

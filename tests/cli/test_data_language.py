@@ -18,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from fast import APSVM, SVMPlusClassifier, TopKLogisticRegression
 from verification import load_model
 from verification.app import mat_file
-from verification.app.reading import read_examples
+from verification.app.io import read_examples
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
@@ -240,7 +240,8 @@ def test_complaints_of_a_model_that_is_there(csv: Path, tmp_path: Path) -> None:
         table().assign(**changes).to_csv(tmp_path / "new.csv", index=False)
         return refused(command, file, tmp_path / "new.csv", *words)
 
-    assert "['size'] are unknown" in said("predict", size=1)
+    table().assign(size=1).to_csv(tmp_path / "more.csv", index=False)
+    assert "left out: ['size']" in " ".join(run("predict", file, tmp_path / "more.csv").stderr.split())
     assert "line 2, column 'a': expected a number, got 'tall'" in said("predict", a="tall")
     assert "ends in .csv or .parquet" in said("predict", "-o", tmp_path / "x.txt")
     assert "1 <= k <= 3" in said("predict", "-k", "4")
@@ -255,13 +256,13 @@ def test_complaints_of_a_model_that_is_there(csv: Path, tmp_path: Path) -> None:
 def test_columns_that_are_no_numbers_and_no_text(tmp_path: Path) -> None:
     when = pd.date_range("2020-01-01", periods=150)
     pd.DataFrame({"a": X[:, 0], "when": when, "y": Y}).to_parquet(tmp_path / "a.parquet")
-    assert "column 'when' holds datetime64" in refused("train", tmp_path / "a.parquet")
+    assert "column 'when' holds datetime" in refused("train", tmp_path / "a.parquet")
     pd.DataFrame({"a": X[:, 0], "list": [[1]] * 150, "y": Y}).to_parquet(tmp_path / "a.parquet")
-    assert "holds ndarray" in refused("train", tmp_path / "a.parquet")
+    assert "column 'list' holds list" in refused("train", tmp_path / "a.parquet")
     whole = (tmp_path / "a.parquet").read_bytes()
     for spoilt in (b"", whole[:100], whole[:-9], b"PAR1" + whole[4:-40] + b"\xff" * 36 + b"PAR1"):
         (tmp_path / "a.parquet").write_bytes(spoilt)
-        assert "not a readable Parquet file" in refused("train", tmp_path / "a.parquet")
+        assert "not readable as Parquet" in refused("train", tmp_path / "a.parquet")
 
 
 def test_mat_files_of_version_7_3(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import issparse
 from sklearn.datasets import dump_svmlight_file
 
-from verification.app.reading import read_examples
+from verification.app.io import read_examples
 from verification.errors import DataFileError, VerificationError
 
 
@@ -51,7 +51,7 @@ def test_csv_with_byte_order_mark_quotes_and_blank_lines(tmp_path: Path) -> None
         ("1,2,0\n1,,1\n", None, "line 2, column 1: the value is missing"),
         ("1,2,0\n", "kind", "no column 'kind'"),
         ("1,2,0\n", "3", "no column 3"),
-        ("a,2,0\n3,4,1\n", "a", "first row is no header"),
+        ("a,2,0\n3,4,1\n", "b", "no column 'b'"),
     ],
 )
 def test_csv_complaints(tmp_path: Path, text: str, label: str | None, words: str) -> None:
@@ -126,7 +126,7 @@ def test_svm_complaints(tmp_path: Path, text: str, words: str) -> None:
 
 
 def test_unknown_suffix_and_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(DataFileError, match=r"suffix '.txt' is not one of .csv"):
-        read_examples(write(tmp_path / "a.txt", "1,2"))
+    with pytest.raises(DataFileError, match=r"suffix '.xls' is not one of .csv"):
+        read_examples(write(tmp_path / "a.xls", "1,2"))
     with pytest.raises(DataFileError, match="No such file"):
         read_examples(tmp_path / "none.csv")

@@ -9,10 +9,11 @@ import resource
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -127,8 +128,11 @@ def test_columns_go_by_name(good: bytes, tmp_path: Path) -> None:
     order = [2, 0, 3, 1]
     np.testing.assert_array_equal(model.predict(X[:, order], ["c", "a", "d", "b"]), right)
     assert (model.predict(X[:, order]) != right).any()
-    frame = SimpleNamespace(columns=["c", "a", "d", "b"], to_numpy=lambda: X[:, order])
-    np.testing.assert_array_equal(model.predict(frame), right)
+    for kind in (pd.DataFrame, pa.table):
+        frame = kind({name: X[:, j] for name, j in zip("cadbz", [*order, 0], strict=True)})
+        np.testing.assert_array_equal(model.predict(frame), right)
+    with pytest.raises(InvalidArgumentError, match=r"lacks the columns \['b'\]"):
+        model.predict(pd.DataFrame(X[:, order], columns=list("cade")))
     np.testing.assert_array_equal(model.predict(X.tolist(), ["a", "b", "c", "d"]), right)
     for names in (["a", "b", "c", "e"], ["a", "b", "c"], ["a", "a", "c", "d"]):
         with pytest.raises(InvalidArgumentError, match="not those of the training data"):

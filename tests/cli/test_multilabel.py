@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from fast import MultilabelClassifier
 from verification import load_model
 from verification.app.examples import Roles
-from verification.app.reading import read
+from verification.app.io import read
 
 RNG = np.random.default_rng(4)
 X = RNG.standard_normal((160, 5))

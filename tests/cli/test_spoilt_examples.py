@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from verification.app.reading import read_examples
+from verification.app.io import read_examples
 from verification.errors import DataFileError
 
 X, Y = np.arange(12.0).reshape(4, 3), np.array([0, 1, 0, 1])
@@ -59,8 +59,8 @@ def claimed_size(data: bytes) -> bytes:
 
 SPOILT = {
     "label beyond int64": ("csv", b"1,2,0\n3,4,99999999999999999999\n", "line 2: the label 9999"),
-    "label beyond doubles": ("csv", b"1,2,0\n3,4,1e300\n", r"line 2: the label 1e\+300 is beyond"),
-    "label 9e999": ("csv", b"1,2,0\n3,4,9e999\n", "line 2: the label is inf"),
+    "label of 2**53": ("svm", b"1 1:1\n9007199254740993 1:1\n", "example 2: the label 9007199254740992 is"),
+    "label that is a gap": ("csv", b"1,2,a\n3,4,N/A\n", "line 2: the label is 'N/A'"),
     "label with NUL": ("csv", b"1,2,0\n3,4,9223372036854775808\x00\n", "line 2: the label is '92"),
     "stray quote": ("csv", b'1,2,0\n"3,4,1\n5,6,0\n', "row that starts in line 2: .* stray quote"),
     "quote in a quoted field": ("csv", b'1,2,0\n"3"x,4,1\n', "starts in line 2: ',' expected"),
@@ -100,7 +100,7 @@ SPOILT = {
     "y continuous": ("npz", saved(y=np.array([0, 1, 0.25, 1])), r"y\[2\]: the label is 0.25"),
     "y beyond": ("npz", saved(y=np.array([0, 1, 2**64 - 1, 1], np.uint64)), "18446744073709551615"),
     "y no text": ("npz", saved(y=np.frombuffer(b"\xff" * 16, "<U1")), "no text"),
-    "y bytes": ("npz", saved(y=np.array([b"a"] * 4)), r"astype\(str\)"),
+    "y bytes": ("npz", saved(y=np.array([b"\xff"] * 4)), r"np.char.decode"),
     "X inf": ("npz", saved(X=np.where(X == 4, np.inf, X)), r"X\[1, 1\]: the feature is inf"),
     "index 2**31": ("svm", b"1 1:1\n0 2147483648:1\n", "line 2: not in svmlight format: value too"),
     "index 2**63": ("svm", b"1 1:1\n0 1:1\n0 9223372036854775808:1\n", "line 3: .* too large"),
@@ -138,7 +138,7 @@ def test_spoilt_files_are_refused_with_their_place(case: str, tmp_path: Path) ->
 
 def test_whole_numbers_are_integers_however_they_are_written(tmp_path: Path) -> None:
     for name, data in {
-        "a.csv": b"1,0.0\n2,1e0\n",
+        "a.csv": b"1,0.0\n2,+1\n",
         "a.npz": saved(X=X[:2], y=np.array([0.0, 1.0])),
         "a.svm": b"0.0 1:1\n1 1:2\n",
     }.items():
@@ -159,7 +159,7 @@ def test_many_classes_are_read_where_each_has_its_examples_or_a_name(tmp_path: P
 @pytest.mark.parametrize("name", ["a.csv", "a.npz", "a.svm"])
 def test_what_may_not_be_read(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / name).mkdir()
-    with pytest.raises(DataFileError, match="Is a directory"):
+    with pytest.raises(DataFileError, match="an empty folder"):
         read_examples(tmp_path / name)
     (tmp_path / f"zero{name}").symlink_to("/dev/zero")
     os.mkfifo(tmp_path / f"pipe{name}")

@@ -29,10 +29,11 @@ import numpy as np
 import sklearn
 
 import fast
-from fast.data import files, npy, parquet
+from fast.data import arrow, files, npy
 from fast.data import reading as passes
 from verification import load_model
-from verification.app import labels, model_file, preparation, reading, sheets, trained_model
+from verification.app import io as readers
+from verification.app import labels, model_file, preparation, tables, trained_model
 from verification.errors import VerificationError
 from verification.external import replies, wire
 from verification.failures import explain, replay
@@ -47,8 +48,8 @@ from verification.verdicts.verdict import Candidate
 WATCHED = {
     str(Path(module.__file__ or "").resolve())
     for module in (
-        npz, labels, sheets, reading, model_file, trained_model, wire, replies, replay, replay.stored, replay.answers,
-        explain, instances, lines, kill_file, soak, zipfile, files, npy, parquet, passes,
+        npz, labels, tables, readers, model_file, trained_model, wire, replies, replay, replay.stored, replay.answers,
+        explain, instances, lines, kill_file, soak, zipfile, arrow, files, npy, passes,
     )
 }  # fmt: skip
 SECONDS = 20
@@ -381,11 +382,11 @@ def _read_answer(path: Path) -> None:
 READERS = {
     reader.name: reader
     for reader in (
-        Reader("csv", ".csv", reading.read_examples, lambda: CSV),
-        Reader("npz", ".npz", reading.read_examples, _npz_seeds),
-        Reader("parquet", ".parquet", reading.read_examples, _parquet_seeds),
-        Reader("mat", ".mat", reading.read_examples, _mat_seeds),
-        Reader("svm", ".svm", reading.read_examples, lambda: SVM),
+        Reader("csv", ".csv", readers.read_examples, lambda: CSV),
+        Reader("npz", ".npz", readers.read_examples, _npz_seeds),
+        Reader("parquet", ".parquet", readers.read_examples, _parquet_seeds),
+        Reader("mat", ".mat", readers.read_examples, _mat_seeds),
+        Reader("svm", ".svm", readers.read_examples, lambda: SVM),
         Reader("replay", ".json", replay.load, _replay_seeds),
         Reader(
             "explain",

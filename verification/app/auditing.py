@@ -1,44 +1,9 @@
 """`refsolve audit`: files of weights, examples and labels in, what is certain of the model out."""
 
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
-
 from fast.auditing import AuditResult
-from fast.data import rows
-from verification.app.examples import Roles
-from verification.app.labels import number_classes, text_classes
-from verification.app.preparation import numbers
-from verification.app.reading import npy_file, read
-from verification.errors import DataFileError, InvalidArgumentError
 from verification.report.document import Document, Paragraph, number, table
-
-BLOCKS = (".npy", ".parquet", ".pq")  # read in blocks
-
-
-def examples(file: Path, labels: Path | None, label: str | None) -> tuple[Any, np.ndarray]:
-    """Rows, in blocks where the format has them, and labels, those of a file of their own first."""
-    y: Any = None
-    if file.suffix.lower() in BLOCKS:
-        X: Any = rows(file, label=None if labels is not None else label)
-        y = X.labels
-    elif file.suffix.lower() == ".npz" and labels is not None:
-        try:
-            X = sp.csr_array(sp.load_npz(file))
-        except (OSError, ValueError, KeyError) as error:
-            expected = "a matrix by scipy.sparse.save_npz, or arrays X and y and no LABELS"
-            raise DataFileError(f"cannot read {file}: {error}; expected {expected}") from None
-    else:
-        found = read(file, Roles(label, labelled=labels is None))
-        X, y = found.X if found.sparse else numbers(found), found.y
-    y, where = (y, file) if labels is None else (npy_file(labels), labels)
-    if y is None:
-        raise InvalidArgumentError(f"LABELS: expected a .npy file, or --label: {file} has none")
-    if y.dtype.kind in "fiub":
-        return X, number_classes(where, y, "row {}".format)
-    return X, text_classes(where, [str(t) for t in y], "row {}".format)
 
 
 def document(found: AuditResult, name: str, tolerance: float) -> Document:

@@ -58,7 +58,12 @@ def spread(file: Path, source: Any) -> Any:
 
     from fast.data import rows
 
-    where, d, columns = str(file.resolve()), source.shape[1], getattr(source, "columns", None)
+    if not hasattr(source, "stamp"):
+        raise InvalidArgumentError(
+            f"{file}: workers of a cluster read one .npy, .safetensors, .h5, Parquet or Arrow file; expected such "
+            "a file: leave --workers and --scheduler out"
+        )
+    where, d, columns = str(file.resolve()), source.shape[1], getattr(source, "chosen", None)
     chunks = [
         da.from_delayed(
             delayed(chunk, pure=True)(where, columns, source.stamp, g.start, g.stop),

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from verification.app.console import Task
+from verification.app.console import Task, say
 from verification.app.data_options import one_against_rest
-from verification.app.examples import Examples, Roles
+from verification.app.examples import Examples, Known, Roles
+from verification.app.io import read
 from verification.app.preparation import numbers, transformer
-from verification.app.reading import SVM, read
 from verification.app.rows import Kept
 from verification.app.rows import run as rows_run
 from verification.app.training import unfitted
@@ -59,6 +59,9 @@ class Settings:
     ignore: tuple[str, ...] = ()
     positive: str | None = None
     privileged: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    header: bool | None = None
+    index_base: int | None = None
 
 
 @dataclass(frozen=True)
@@ -72,8 +75,12 @@ class Data:
 # -- data -----------------------------------------------------------------------------------------
 
 
-def load(train: Path, validation: Path | None, test: Path | None, settings: Settings) -> Data:
-    """Read the files; of what is missing a part is drawn from the first, of every class the same share.
+def load(
+    files: tuple[Path, Path | None, Path | None], labels: Sequence[Path | None], settings: Settings
+) -> Data:
+    """Read the files to train, validate and test on; labels may be in files of their own.
+
+    Of what is missing a part is drawn from the first, of every class the same share.
 
     Raises
     ------
@@ -82,23 +89,29 @@ def load(train: Path, validation: Path | None, test: Path | None, settings: Sett
     InvalidArgumentError
         More than one split of files that are parts already, fewer than two classes.
     """
+    train, validation, test = files
+    train, validation, test = files
     if settings.splits > 1 and not validation is test is None:
         raise InvalidArgumentError(
             f"splits={settings.splits} goes with one file, of which parts are drawn; leave --splits out"
         )
-    roles = Roles(settings.label, ignore=settings.ignore, privileged=settings.privileged)
+    roles = Roles(settings.label, ignore=settings.ignore, privileged=settings.privileged, header=settings.header,
+                  features=settings.features, index_base=settings.index_base)  # fmt: skip
     bare = replace(roles, privileged=(), spare=settings.privileged)  # of the test part
     if settings.gram is not None:
         if not validation is test is None:
             raise InvalidArgumentError("--gram goes with one file, of which parts are drawn")
         whole = _of_gram(train, settings.gram, settings.label or "y")
     else:
-        whole = read(train, roles)
-    size = whole.X.shape[1] if train.suffix.lower() in SVM else None
-    others = [
-        None if f is None else one_against_rest(read(f, r, n_features=size), settings.positive)
-        for f, r in ((validation, roles), (test, bare))
-    ]
+        whole = read(train, roles, None, labels[0])
+    say(whole.taken)
+    known, others = Known.of(whole), list[Examples | None]()
+    for file, own, its_labels in zip((validation, test), (roles, bare), labels[1:], strict=True):
+        part = None if file is None else read(file, own, known, its_labels)
+        if part is not None:
+            say(part.taken)
+            part = one_against_rest(part, settings.positive)
+        others.append(part)
     whole = one_against_rest(whole, settings.positive)
     assert whole.y is not None
     classes, counts = np.unique(whole.y, return_counts=True)

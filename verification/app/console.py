@@ -122,6 +122,12 @@ def stage(text: str) -> Iterator[None]:
     LOG.info("%6.1f s  %s", perf_counter() - start, text)
 
 
+def say(*lines: str) -> None:
+    """Lines on standard error: what a file's columns were taken for, and the like."""
+    for line in lines:
+        stderr().print(line, style="dim", highlight=False, soft_wrap=True, markup=False)
+
+
 #: Seconds between two lines of progress in a log.
 EVERY = 5.0
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fast.data import COLUMNS
+from verification.app.console import say
 from verification.app.examples import Examples, Roles
+from verification.app.io import SVM, read, suffix_of
 from verification.app.labels import listed
-from verification.app.reading import read
 from verification.errors import DataFileError, InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -19,12 +21,45 @@ if TYPE_CHECKING:
 DataFile = Annotated[
     Path,
     typer.Argument(
-        help="Examples: .csv, .parquet, .npz or .mat (arrays X and y), .npy (X) or .svm."
+        help="Examples: .csv, .parquet, .feather, .npz or .mat (arrays X and y), .svm; features alone: .npy, "
+        ".safetensors, .h5, .npz of scipy; or a folder of parts."
+    ),
+]
+LabelsFile = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[LABELS]",
+        help="Labels in a file of their own: .npy, a table (--label names its column), or a folder of parts.",
+        show_default=False,
     ),
 ]
 Label = Annotated[
     str | None,
-    typer.Option(help="Label column, name or position (default: the last); npz, mat: array (y)."),
+    typer.Option(
+        help="Label column, name or position (default: the last); npz, mat, h5: array (y)."
+    ),
+]
+Features = Annotated[
+    str | None,
+    typer.Option(
+        "--features",
+        "--dataset",
+        help="Columns of features, comma-separated, or one of lists; the array, tensor or dataset (X).",
+    ),
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="csv: whether the first row has names. Default: by what stands there, which is said.",
+        show_default=False,
+    ),
+]
+IndexBase = Annotated[
+    int | None,
+    typer.Option(
+        min=0, max=1, help="svm: the index of the first feature. Default: 0 if it occurs, else 1."
+    ),
 ]
 Labels = Annotated[
     str | None,
@@ -82,11 +117,27 @@ def one_against_rest(examples: Examples, positive: str | None) -> Examples:
     return replace(examples, y=y, positive=positive)
 
 
-def for_model(file: Path, model: Model, roles: Roles, labelled: bool) -> Examples:
+def taken(examples: Examples, model: Model) -> Examples:
+    """Say what was taken for what, and which columns a model does not know."""
+    notes = [*examples.notes]
+    if odd := model.additional(examples):
+        notes.append(f"columns that the model does not know are left out: {listed(odd)}")
+    if notes:
+        say(f"{examples.source.name}: {'; '.join(notes)}")
+    return examples
+
+
+def for_model(
+    file: Path, model: Model, roles: Roles, labelled: bool, labels_file: Path | None = None
+) -> Examples:
     """Examples for a trained model, which knows the roles of the columns from its training."""
-    n_features = None if model.columns is not None else model.estimator.n_features_in_
-    roles = replace(roles, labelled=labelled, spare=model.apart)
-    named = model.apart and file.suffix.lower() in (".csv", ".parquet")
+    suffix = suffix_of(file)
+    tabular = suffix in (".csv", *COLUMNS)
+    named = model.apart and tabular and labels_file is None
+    features = () if suffix in (".npy", *SVM) else model.features
+    roles = replace(
+        roles, labelled=labelled, spare=model.apart, features=roles.features or features
+    )
     if model.labels:
         labels = model.labels if named else words(roles.label)
         roles = replace(roles, label=None, labels=labels if labelled else ())
@@ -94,7 +145,7 @@ def for_model(file: Path, model: Model, roles: Roles, labelled: bool) -> Example
         label = roles.label or (model.apart[0] if named else None)
         roles = replace(roles, label=label, group=roles.group or model.group)
     try:
-        return read(file, roles, n_features)
+        return taken(read(file, roles, model.known, labels_file), model)
     except DataFileError as error:
         if labelled and f"no column {roles.label!r}" in str(error):
             raise DataFileError(

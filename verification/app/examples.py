@@ -22,7 +22,9 @@ class Roles:
     ``label``: default the last column, the array ``y``. ``privileged``: features of training alone;
     one array in .npz and .mat. ``ignore`` has to be there, ``spare`` may be. ``labelled``: whether examples
     without a label are wrong. ``labels``, where an example has several: their columns, or the array of the
-    indicator (default ``Y``).
+    indicator (default ``Y``). ``features``: the columns, or the array, tensor or dataset, of features; default
+    all that have no other role, ``X``. ``header``: whether the first row of a CSV file has names, ``index_base``:
+    at which index svm files begin; None where the file has to tell.
     """
 
     label: str | None = None
@@ -33,6 +35,9 @@ class Roles:
     spare: tuple[str, ...] = ()
     labelled: bool = True
     labels: tuple[str, ...] | None = None
+    features: tuple[str, ...] = ()
+    header: bool | None = None
+    index_base: int | None = None
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -44,6 +49,27 @@ class Roles:
             *self.ignore,
             *(self.labels or ()),
         )
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a model, or the file that is trained on, says of other files.
+
+    ``n_features`` and ``index_base`` of svm files; the classes; the names of the features.
+    """
+
+    n_features: int | None = None
+    classes: np.ndarray | None = None
+    columns: tuple[str, ...] = ()
+    index_base: int | None = None
+
+    @classmethod
+    def of(cls, examples: Examples) -> Known:
+        """Of the file that is trained on."""
+        y, d = examples.y, examples.X.shape[1]
+        classes = None if y is None or examples.labels else np.unique(y)
+        n_features = d if examples.sparse else None
+        return cls(n_features, classes, examples.columns or (), examples.index_base)
 
 
 @dataclass(frozen=True)
@@ -64,6 +90,9 @@ class Examples:
     positive : of two classes made by ``--positive``, the name of the one
     grouped : name of the column or array of groups
     labels : names of the columns of an indicator y
+    features : names under which the features were asked for, or the column of lists that they are
+    index_base : of an svm file, the index of its first feature
+    notes : what was taken for what
     """
 
     source: Path
@@ -78,6 +107,9 @@ class Examples:
     positive: str | None = None
     grouped: str | None = None
     labels: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    index_base: int | None = None
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, X: Any, y: np.ndarray, columns: Sequence[str] | None = None) -> Examples:
@@ -96,6 +128,35 @@ class Examples:
         return tuple(self.X.columns) if self.named else None
 
     @property
+    def taken(self) -> str:
+        """One line: what the file's columns were taken for."""
+        n, d = self.X.shape
+        if self.sparse:
+            features = [f"{d} features (sparse)"]
+        else:
+            texts = [str(name) for name in self.X if self.X[name].dtype == object]
+            names = [str(name) for name in self.X if str(name) not in texts]
+            kinds = [(names, "numbers"), (texts, "text")]
+            features = [_few(them, kind, self.named) for them, kind in kinds if them]
+        parts = [f"{n} rows", *features]
+        if self.labels:
+            parts.append(f"{len(self.labels)} labels")
+        elif self.y is not None:
+            m, kind = (
+                len(np.unique(self.y)),
+                {"U": "text", "b": "booleans"}.get(self.y.dtype.kind, "integers"),
+            )
+            name = f"label {self.apart[0]}: " if self.apart else "label: "
+            parts.append(f"{name}{m} classes ({kind})")
+        for name, held in (
+            ("weights", self.weight),
+            ("queries", self.group),
+            ("privileged", self.Z),
+        ):
+            parts += [name] if held is not None else []
+        return f"{self.source.name}: {'; '.join([*parts, *self.notes])}"
+
+    @property
     def sparse(self) -> bool:
         """Whether X is CSR."""
         return hasattr(self.X, "indptr")
@@ -111,6 +172,11 @@ class Examples:
             group=None if self.group is None else self.group[rows],
             Z=None if self.Z is None else self.Z.iloc[rows].reset_index(drop=True),
         )
+
+
+def _few(names: Sequence[str], kind: str, named: bool) -> str:
+    shown = names if len(names) <= 6 else [*names[:3], "...", names[-1]]
+    return f"{len(names)} features ({kind})" + (f": {', '.join(shown)}" if named else "")
 
 
 def infinite(source: Path, place: str, value: float = np.inf) -> DataFileError:

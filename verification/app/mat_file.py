@@ -62,10 +62,14 @@ def _convert(source: Path, target: Path, names: Sequence[str]) -> None:
     for name in names:
         array = found[name]
         array = array.toarray() if hasattr(array, "toarray") else np.asarray(array)
+        if array.dtype == object:  # cells, each of a word or a number
+            cells = [np.ravel(cell) for cell in array.ravel()]
+            if all(cell.size == 1 for cell in cells):
+                array = np.array([cell[0] for cell in cells])
         if name != "X" and array.ndim == 2 and 1 in array.shape:  # MATLAB knows no vectors
             array = array.ravel()
-        if array.dtype == object and all(np.size(a) == 1 for a in array):  # cells of words
-            array = np.array([str(np.ravel(a)[0]) for a in array])
+        if array.dtype.kind == "U":  # rows of a matrix of characters are padded to one length
+            array = np.char.rstrip(array)
         if array.dtype.kind not in "fiubU":
             raise DataFileError(
                 f"{source}: {name} has dtype {array.dtype}; expected real numbers, or words for labels"
@@ -110,10 +114,13 @@ def _hdf5(source: Path, names: Sequence[str]) -> dict[str, Any]:
                 )
             if held.attrs.get("MATLAB_empty", 0):
                 return np.zeros(tuple(np.asarray(held)))
-            if kind == b"char":
-                return np.array(["".join(map(chr, np.asarray(held).T.ravel()))])
+            if kind == b"char":  # a row of characters per word
+                return np.array(["".join(map(chr, row)) for row in np.asarray(held).T])
             if kind == b"cell":
-                return np.array([value(file[ref]).ravel()[0] for ref in np.asarray(held).ravel()])
+                cells = [value(file[ref]) for ref in np.asarray(held).T.ravel()]
+                found = np.empty(len(cells), object)
+                found[:] = cells
+                return found
             return np.asarray(held).T
 
         return {name: value(file[name]) for name in names}

@@ -153,7 +153,8 @@ def _check(examples: Examples, categories: Sequence[str], filled: bool) -> None:
         if name in categories:
             continue
         if column.dtype == object:
-            i = next(i for i, v in enumerate(column) if v is not None and not is_number(v))
+            texts = [i for i, v in enumerate(column) if v is not None]
+            i = next((i for i in texts if not is_number(column[i])), texts[0] if texts else 0)
             raise DataFileError(
                 f"{examples.source}, {examples.place(i, name)}: expected a number, got {column[i]!r:.80}; "
                 f"if it is a category, --categories {name} (or auto); if it is the label, --label {name}; "

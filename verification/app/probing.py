@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verification.app.console import make_folder, progress, stage
-from verification.app.labels import number_classes, text_classes
+from verification.app.examples import Roles
+from verification.app.io import read_rows
 from verification.app.model_file import packed
 from verification.app.pictures import drawn
-from verification.app.reading import npy_file
 from verification.app.trained_model import Model
 from verification.app.training import Trained, compile_kernels
-from verification.errors import DataFileError, InvalidArgumentError
+from verification.errors import InvalidArgumentError
 from verification.report.document import (
     Cell,
     Document,
@@ -49,33 +49,38 @@ class Data:
     X: Any
     y: np.ndarray
     square: float  # mean of ||x||^2
+    label: str | None = None
+    features: tuple[str, ...] = ()
+
+    @property
+    def taken(self) -> str:
+        """One line: what the file's columns were taken for."""
+        (n, d), names = self.X.shape, self.features
+        shown = ", ".join(names or self.X.columns or ())[:200] or "the whole matrix"
+        label = "" if self.label is None else f" {self.label}"
+        parts = [f"{n} rows", f"{d} features: {shown}", f"label{label}: {len(np.unique(self.y))} classes"]
+        parts += [f"{name!r} left out: the index of a data frame" for name in getattr(self.X, "left_out", ())]
+        return f"{self.file.name}: {'; '.join(parts)}"
+
+    def model(self, estimator: Any) -> Model:
+        """A trained estimator with the names of its features."""
+        columns = None if self.X.columns is None else tuple(self.X.columns)
+        apart = () if self.label is None or columns is None else (self.label,)
+        return Model(estimator, columns=columns, apart=apart, features=self.features)
 
 
-def read(file: Path | None, labels: Path | None, label: str | None, option: str = "LABELS") -> Data:
-    """Features and labels of files; labels are refused as those of `refsolve train` are."""
-    from fast.data import examine, rows
+def read(
+    file: Path | None, labels: Path | None, roles: Roles, option: str = "LABELS"
+) -> Data:  # fmt: skip
+    """Features and labels of files, as every command reads them."""
+    from fast.data import examine
 
-    if file is None or (labels is None) == (label is None):
-        raise InvalidArgumentError(
-            f"{option}: expected features with a .npy file of labels, or a Parquet file with --label COLUMN"
-        )
-    X = rows(file, label=label)
-    where, y = (file, X.labels) if labels is None else (labels, npy_file(labels))
-    assert y is not None
-
-    def place(i: int) -> str:
-        return f"row {i}"
-
-    if y.ndim != 1 or len(y) != X.shape[0]:
-        raise DataFileError(
-            f"{where} holds labels of shape {y.shape}; expected {X.shape[0]}, one for each row of {file}"
-        )
+    if file is None:
+        raise InvalidArgumentError(f"{option}: expected features beside their labels")
+    X, y, _ = read_rows(file, roles, labels, option)
     X.facts["examined"] = examine(X)  # which fit needs, too
-    square = float(X.facts["examined"].squared_norms.mean())
-    if y.dtype.kind in "fiub":
-        return Data(file, X, number_classes(where, y, place), square)
-    texts = ["" if t is None else str(t) for t in y]
-    return Data(file, X, text_classes(where, texts, place), square)
+    label = roles.label if labels is None else None
+    return Data(file, X, y, float(X.facts["examined"].squared_norms.mean()), label, roles.features)
 
 
 def check_folder(folder: Path, force: bool, resume: bool = False) -> Path:
@@ -234,7 +239,7 @@ def run(
 
         found = probe(data.X, data.y, _pair(judged), plan.Cs, report=report, **options)
     advice = [str(w.message) for w in caught if issubclass(w.category, ConvergenceWarning)]
-    return Trained(Model(found.best), describe(data, found, forecast, advice, options["k"]))
+    return Trained(data.model(found.best), describe(data, found, forecast, advice, options["k"]))
 
 
 def describe(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.app.examples import Examples
+from verification.app.examples import Examples, Known
 from verification.app.labels import listed
 from verification.app.preparation import frame_for, numbers
 from verification.errors import DataFileError, InvalidArgumentError
@@ -30,6 +30,8 @@ class Model:
     group : name of the column or array of queries
     written_by : version of refsolve that wrote the file
     labels : names of the labels, where an example has several
+    features : the column of lists, array, tensor or dataset that the features are
+    index_base : the index of the first feature in svm files
     """
 
     estimator: Any
@@ -42,6 +44,15 @@ class Model:
     group: str | None = None
     written_by: str = version("refsolve") or ""
     labels: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    index_base: int | None = None
+
+    @property
+    def known(self) -> Known:
+        """What it says of files with examples."""
+        n_features = None if self.columns is not None else self.estimator.n_features_in_
+        classes = self.names[1:] if self.positive is not None else self.classifier.classes_
+        return Known(n_features, classes, self.columns or (), self.index_base)
 
     @property
     def classifier(self) -> Any:
@@ -83,27 +94,28 @@ class Model:
 
     def arranged(self, X: Any, columns: Sequence[str] | None = None) -> Any:
         """X as the estimator takes it; the parameters are those of `predict`."""
-        named = getattr(X, "columns", None) if columns is None else columns
-        if hasattr(X, "drop") and columns is None and self.columns is not None:
-            # a frame may still have its label and the like
-            more = [name for name in X.columns if name in self.apart and name not in self.columns]
-            X = X.drop(columns=more)
-            named = X.columns
-        if not self.framed:
-            return in_order(X.to_numpy() if hasattr(X, "to_numpy") else X, named, self.columns)
+        frame = not isinstance(X, np.ndarray) and (hasattr(X, "columns") or hasattr(X, "__dataframe__"))
+        if not (frame or self.framed):
+            return in_order(X, columns, self.columns)
         import pandas as pd
 
-        from verification.app.sheets import Sheet, values
+        from verification.app.tables import of_frame
 
-        frame = X if hasattr(X, "columns") else pd.DataFrame(np.asarray(X, object))
-        wanted = self.columns or tuple(str(j) for j in range(frame.shape[1]))
-        names = list(wanted if named is None else map(str, named))
-        frame = frame.set_axis(names, axis=1).reset_index(drop=True)
-        in_order(np.empty((0, len(names))), names, wanted)  # its complaint
-        sheet = Sheet(Path("X"), frame, True, lambda i, name: f"row {i}, column {name!r}")
-        kept = {name: values(sheet, name) for name in wanted}
-        found = pd.DataFrame({name: pd.Series(c, dtype=c.dtype) for name, c in kept.items()})
-        return self.fed(Examples(Path("X"), found, None, True, sheet.place))
+        if not frame:
+            wanted = self.columns or tuple(str(j) for j in range(np.shape(X)[1]))
+            X = pd.DataFrame(np.asarray(X, object), columns=list(wanted if columns is None else columns))
+        elif columns is not None:
+            X = pd.DataFrame(X).set_axis(list(columns), axis=1)
+        table = of_frame(X)
+        names = list(table.columns)
+        wanted = self.columns or tuple(names)
+        if lost := [name for name in wanted if name not in names]:
+            raise InvalidArgumentError(
+                f"X lacks the columns {listed(lost)} of the training data; it has {listed(names)}"
+            )
+        found = {name: table.values(name) for name in wanted}
+        X = pd.DataFrame({name: pd.Series(c, dtype=c.dtype) for name, c in found.items()})
+        return self.fed(Examples(Path("X"), X, None, True, table.place))
 
     def fed(self, examples: Examples) -> Any:
         """The features of a file as the estimator takes them, in the order of training.
@@ -147,12 +159,13 @@ class Model:
             raise InvalidArgumentError(
                 f"{examples.source} lacks the features {listed(lost)} of the model; it has {listed(names)}"
             )
-        if odd := [name for name in names if name not in {*self.columns, *self.apart}]:
-            raise InvalidArgumentError(
-                f"{examples.source}: the columns {listed(odd)} are unknown to the model, which expects "
-                f"{listed(self.columns)}; leave them out with --ignore"
-            )
         return replace(examples, X=examples.X[list(self.columns)])
+
+    def additional(self, examples: Examples) -> list[str]:
+        """Columns that training did not have, which are left out."""
+        if self.columns is None or not examples.named:
+            return []
+        return [name for name in examples.X.columns if name not in {*self.columns, *self.apart}]
 
 
 def in_order(

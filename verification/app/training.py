@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.app.console import check_file, make_folder, stage
+from verification.app.console import check_file, make_folder, say, stage
 from verification.app.examples import Examples
 from verification.app.labels import listed
 from verification.app.measuring import Measured, blocks, measure
@@ -116,6 +116,8 @@ def train(
     X = made.fed(examples)
     if test is not None:
         made.fed(test)  # refused now, not after the training
+        if odd := made.additional(test):
+            say(f"{test.source.name}: columns that were not trained on are left out: {listed(odd)}")
     path: Path | None = None
     options = _options(model, examples)
     with stage("made the kernels ready"):
@@ -200,7 +202,8 @@ def unfitted(examples: Examples, transform: Any, scale: str, impute: str | None)
             kinds = dict(zip(columns, step.categories, strict=True))
     stand_in = SimpleNamespace(n_features_in_=examples.X.shape[1])
     roles = (examples.apart, examples.positive, examples.grouped)
-    return Model(stand_in, scale, examples.columns, impute, kinds, *roles, labels=examples.labels)
+    return Model(stand_in, scale, examples.columns, impute, kinds, *roles, labels=examples.labels,
+                 features=examples.features, index_base=examples.index_base)  # fmt: skip
 
 
 def _options(model: str, examples: Examples) -> dict[str, Any]:

@@ -72,6 +72,15 @@ def read(
         ) from error
 
 
+def names(path: str | os.PathLike[str]) -> list[str]:
+    """Names of the arrays; none where it is no archive, which `read` says."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return [name.removesuffix(".npy") for name in archive.namelist()]
+    except SPOILT:
+        return []
+
+
 def _array(archive: zipfile.ZipFile, name: str, where: str, limit: float) -> np.ndarray:
     """One array; numpy's own functions read magic and header."""
     info = archive.getinfo(f"{name}.npy" if f"{name}.npy" in archive.namelist() else name)

@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from verification.app.console import JsonOption, finish, stage
+from verification.app.console import JsonOption, finish, say, stage
+from verification.app.data_options import Features, Header, IndexBase, Label, words
 from verification.errors import InvalidArgumentError
 
 app = typer.Typer(add_completion=False)
@@ -17,9 +18,11 @@ _File = Path | None
 def audit(
     weights: Annotated[Path, typer.Argument(help="W (m, d), .npy: a row per class.")],
     features: Annotated[
-        Path, typer.Argument(help="Rows that it was trained on: .npy, .npz (CSR), .parquet, .csv, .svm.")
+        Path, typer.Argument(help="Rows that it was trained on, in any format that `refsolve train` reads.")
     ],
-    labels: Annotated[_File, typer.Argument(help="Their labels, .npy; else --label.")] = None,
+    labels: Annotated[
+        _File, typer.Argument(help="Their labels: .npy, a table, or a folder of parts; else --label.")
+    ] = None,
     loss: Annotated[str, typer.Option(help="A stem of fast.losses, or ova_squared_hinge.")] = "softmax",
     c: Annotated[float, typer.Option("--C", "-C", help="P = 1/2 ||W||^2 + C * sum of losses.")] = 1.0,
     k: Annotated[int, typer.Option("-k", "--k", help="Of a top-k loss.")] = 1,
@@ -33,7 +36,10 @@ def audit(
     classes: Annotated[_File, typer.Option(help="Labels of the rows of W, .npy.")] = None,
     weight: Annotated[_File, typer.Option(help="Weights of the examples, .npy.")] = None,
     dual: Annotated[_File, typer.Option(help="Of a hinge: masses (n, m), .npy.")] = None,
-    label: Annotated[str | None, typer.Option(help="Parquet, csv: the column of labels.")] = None,
+    label: Label = None,
+    columns: Features = None,
+    header: Header = None,
+    index_base: IndexBase = None,
     refit: Annotated[bool, typer.Option("--refit", help="Train a better model, too.")] = False,
     tolerance: Annotated[float, typer.Option(help="Relative gap, for the verdict and --refit.")] = 1e-3,
     jobs: Annotated[int | None, typer.Option(help="Threads.")] = None,
@@ -47,20 +53,24 @@ def audit(
         refsolve audit coef.npy X.npz y.npy --loss ova_squared_hinge --intercept b.npy --intercept-scaling 1
     """
     from fast.auditing import audit as bounds
-    from verification.app.auditing import document, examples
-    from verification.app.reading import npy_file
+    from verification.app.auditing import document
+    from verification.app.examples import Roles
+    from verification.app.io import npy_file, read_rows
 
     if not tolerance > 0:
         raise InvalidArgumentError(f"tolerance={tolerance!r}: expected a gap > 0, e.g. 1e-3")
     with stage(f"read {features}"):
-        X, y = examples(features, labels, label)
+        roles = Roles(label, features=words(columns), header=header, index_base=index_base)
+        X, y, found = read_rows(features, roles, labels)
+    if found is not None:
+        say(found.taken)
     files = {"intercept": intercept, "classes": classes, "sample_weight": weight, "dual": dual}
     given: dict[str, Any] = {
         name: npy_file(file) for name, file in files.items() if file is not None
     }
     given |= {"C": c, "k": k, "gamma": gamma, "refit": refit, "tol": tolerance, "n_jobs": jobs}
     with stage("audited"):
-        found = bounds(
+        result = bounds(
             npy_file(weights), X, y, loss=loss, intercept_scaling=intercept_scaling, **given
         )
-    finish(document(found, weights.name, tolerance), as_json)
+    finish(document(result, weights.name, tolerance), as_json)

@@ -9,10 +9,14 @@ import typer
 from verification.app.console import JsonOption, finish, progress, stage, stderr
 from verification.app.data_options import (
     Categories,
+    Features,
     Force,
+    Header,
     Ignore,
     Impute,
+    IndexBase,
     Label,
+    LabelsFile,
     Positive,
     Privileged,
     words,
@@ -23,7 +27,7 @@ app = typer.Typer(add_completion=False)
 
 _Train = Annotated[
     Path | None,
-    typer.Argument(help="Examples: .csv, .parquet, .npz or .mat (arrays X and y), or .svm."),
+    typer.Argument(help="Examples, in any format that `refsolve train` reads."),
 ]
 _Validation = Annotated[
     Path | None, typer.Option(help="Examples to choose C on. Default: drawn from TRAIN.")
@@ -31,6 +35,7 @@ _Validation = Annotated[
 _Test = Annotated[
     Path | None, typer.Option(help="Examples to measure on. Default: drawn from TRAIN.")
 ]
+_PartLabels = Annotated[Path | None, typer.Option(help="Labels of that part, as LABELS.")]
 _Splits = Annotated[
     int, typer.Option(min=1, help="Draw the parts so often, and show means and deviations.")
 ]
@@ -85,8 +90,11 @@ _Seed = Annotated[int, typer.Option(min=0, help="Seed of the first split.")]
 @app.command()
 def compare(
     train: _Train = None,
+    labels_file: LabelsFile = None,
     validation: _Validation = None,
+    validation_labels: _PartLabels = None,
     test: _Test = None,
+    test_labels: _PartLabels = None,
     splits: _Splits = 1,
     method: _Method = None,
     k: _Guesses = None,
@@ -100,6 +108,9 @@ def compare(
     impute: Impute = None,
     categories: Categories = None,
     ignore: Ignore = None,
+    features: Features = None,
+    header: Header = None,
+    index_base: IndexBase = None,
     positive: Positive = None,
     privileged: Privileged = None,
     like: _Like = None,
@@ -135,13 +146,15 @@ def compare(
     if like is not None:
         find(like)  # refused now, not after reading
     guesses = guesses_of(k)
-    files = tuple(digest(f) for f in (train, validation, test) if f is not None)
+    labels = (labels_file, validation_labels, test_labels)
+    files = tuple(digest(f) for f in (train, validation, test, *labels) if f is not None)
     settings = Settings(
         files, (), guesses, tuple(sorted(set(values(cs)))), further, tol, scale, bias, splits, seed,
         label, gram, impute, words(categories), words(ignore), positive, words(privileged),
+        words(features), header, index_base,
     )  # fmt: skip
     with stage(f"read {train}"):
-        data = load(train, validation, test, settings)
+        data = load((train, validation, test), labels, settings)
     guesses = guesses_of(k, len(data.classes))  # of two classes one
     rows = rows_of(method, guesses, len(data.classes), privileged is not None)
     settings = replace(settings, guesses=guesses, methods=tuple(row.name for row in rows))

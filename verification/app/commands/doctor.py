@@ -20,7 +20,9 @@ OURS = ("refsolve", "fast", "verification")
 #: Optional packages, and what is missing without them.
 OPTIONAL = {
     "matplotlib": "pictures",
-    "pyarrow": "Parquet files",
+    "pyarrow": "Parquet and Arrow files",
+    "safetensors": "safetensors files",
+    "h5py": "HDF5 files, and MATLAB files of version 7.3",
     "skl2onnx": "export of linear models",
     "ecos": "one more solver for exponential cones",
     "torch": "losses and adapters for tensors",

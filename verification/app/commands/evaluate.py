@@ -9,10 +9,14 @@ import typer
 from verification.app.console import JsonOption, finish, stage, stderr
 from verification.app.data_options import (
     DataFile,
+    Features,
     Force,
     Group,
+    Header,
     Ignore,
+    IndexBase,
     Label,
+    LabelsFile,
     Positive,
     for_model,
     one_against_rest,
@@ -34,12 +38,16 @@ _Output = Annotated[
 def evaluate(
     model: _ModelFile,
     file: DataFile,
+    labels_file: LabelsFile = None,
     output: _Output = None,
     force: Force = False,
     label: Label = None,
     positive: Positive = None,
     group: Group = None,
     ignore: Ignore = None,
+    features: Features = None,
+    header: Header = None,
+    index_base: IndexBase = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure a trained model on labelled examples: accuracy, and what it confuses.
@@ -59,9 +67,10 @@ def evaluate(
     from verification.report.render import beside, rendered, replace_files
 
     found = load_model(model)
-    roles = Roles(label, group=group, ignore=words(ignore))
+    roles = Roles(label, group=group, ignore=words(ignore), features=words(features), header=header,
+                  index_base=index_base)  # fmt: skip
     with stage(f"read {file}"):
-        examples = for_model(file, found, roles, labelled=True)
+        examples = for_model(file, found, roles, True, labels_file)
     examples = one_against_rest(examples, positive or found.positive)
     with stage("measured"):
         measured = measure(found, examples)

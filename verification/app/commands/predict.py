@@ -6,7 +6,16 @@ from typing import Annotated
 import typer
 
 from verification.app.console import JsonOption, finish, stage, stderr
-from verification.app.data_options import DataFile, Force, Ignore, for_model, words
+from verification.app.data_options import (
+    DataFile,
+    Features,
+    Force,
+    Header,
+    Ignore,
+    IndexBase,
+    for_model,
+    words,
+)
 
 app = typer.Typer(add_completion=False)
 
@@ -36,6 +45,9 @@ def predict(
     k: _Top = None,
     scores: _Scores = True,
     ignore: Ignore = None,
+    features: Features = None,
+    header: Header = None,
+    index_base: IndexBase = None,
     as_json: JsonOption = False,
 ) -> None:
     """Label examples with a trained model: best labels, scores, probabilities.
@@ -54,7 +66,10 @@ def predict(
 
     found = load_model(model)
     with stage(f"read {file}"):
-        examples = for_model(file, found, Roles(ignore=words(ignore)), labelled=False)
+        roles = Roles(
+            ignore=words(ignore), features=words(features), header=header, index_base=index_base
+        )
+        examples = for_model(file, found, roles, labelled=False)
     target = output or file.with_suffix(".predictions.csv")
     check_files([target], force)
     with stage("predicted"):

@@ -6,15 +6,23 @@ from typing import Annotated
 
 import typer
 
-from verification.app.console import JsonOption, finish, stage, stderr
-from verification.app.data_options import Force
+from verification.app.console import JsonOption, finish, say, stage, stderr
+from verification.app.data_options import Features, Force, words
 
 app = typer.Typer(add_completion=False)
 
-_Features = Annotated[Path, typer.Argument(help="Rows of features: .npy or .parquet.")]
+_Rows = Annotated[
+    Path,
+    typer.Argument(
+        help="Rows of features: .npy, .safetensors, .h5, .parquet, .feather, a folder of such, or any other file "
+        "that `refsolve train` reads."
+    ),
+]
 _Labels = Annotated[
     Path | None,
-    typer.Argument(help="Their labels, .npy (integers or text); Parquet: --label names a column."),
+    typer.Argument(
+        help="Their labels: .npy, a table (--label names its column), or a folder of parts; else --label."
+    ),
 ]
 _Validation = Annotated[
     Path | None,
@@ -50,7 +58,10 @@ _Scheduler = Annotated[
     str | None,
     typer.Option(help="Address of a Dask scheduler, whose workers see the files: tcp://host:8786."),
 ]
-_Label = Annotated[str | None, typer.Option(help="Parquet: the column of labels.")]
+_Label = Annotated[
+    str | None,
+    typer.Option(help="The column, tensor or dataset of labels, beside the features or in LABELS."),
+]
 _Out = Annotated[
     Path, typer.Option("--out", "-o", help="Folder for the best model, the report and the plot.")
 ]
@@ -65,7 +76,7 @@ _Seed = Annotated[int, typer.Option(help="Seed of what is held out or drawn.")]
 
 @app.command()
 def probe(
-    features: _Features,
+    rows: _Rows,
     labels: _Labels = None,
     validation: _Validation = None,
     validation_labels: _ValidationLabels = None,
@@ -79,6 +90,7 @@ def probe(
     workers: _Workers = None,
     scheduler: _Scheduler = None,
     label: _Label = None,
+    features: Features = None,
     fit_intercept: _FitIntercept = False,
     out: _Out = Path("probe"),
     force: Force = False,
@@ -94,20 +106,24 @@ def probe(
 
         refsolve probe features.npy labels.npy
         refsolve probe train.npy y.npy --validation val.npy --validation-labels y_val.npy --preset dinov2
-        refsolve probe features.parquet --label class --loss entropy --k 5 --Cs 0.1,1,10
+        refsolve probe features.parquet --label class --features embedding --loss entropy --k 5 --Cs 0.1,1,10
+        refsolve probe img_emb/ metadata/ --label class
     """
     from shutil import rmtree
 
     from verification.app.cluster import cluster, spread, workers_of
+    from verification.app.examples import Roles
     from verification.app.path import values
     from verification.app.probing import check_folder, expected, read, run, save
 
     kept = check_folder(out, force, resume)
-    with stage(f"read {features}"):
-        data = read(features, labels, label)
+    roles = Roles(label, features=words(features))
+    with stage(f"read {rows}"):
+        data = read(rows, labels, roles)
         judged = None
         if validation is not None or validation_labels is not None:
-            judged = read(validation, validation_labels, label, "--validation")
+            judged = read(validation, validation_labels, roles, "--validation")
+    say(*(each.taken for each in (data, judged) if each is not None))
     options = {"loss": loss, "k": k, "tol": tol, "max_iter": max_iter, "preset": preset, "n_jobs": jobs,
                "fit_intercept": fit_intercept, "random_state": seed, "folder": kept}  # fmt: skip
     Cs = None if cs is None else values(cs)

@@ -6,16 +6,20 @@ from typing import Annotated
 
 import typer
 
-from verification.app.console import JsonOption, finish, stage, stderr
+from verification.app.console import JsonOption, finish, say, stage, stderr
 from verification.app.data_options import (
     Categories,
     DataFile,
+    Features,
     Force,
     Group,
+    Header,
     Ignore,
     Impute,
+    IndexBase,
     Label,
     Labels,
+    LabelsFile,
     Positive,
     Privileged,
     Weight,
@@ -82,12 +86,14 @@ _Test = Annotated[
     Path | None,
     typer.Option(help="File of examples to measure accuracy on; columns go by their names."),
 ]
+_TestLabels = Annotated[Path | None, typer.Option(help="Labels of --test, as LABELS.")]
 _Seed = Annotated[int, typer.Option(help="Seed of the holdout and of the trainer.")]
 
 
 @app.command()
 def train(
     file: DataFile,
+    labels_file: LabelsFile = None,
     output: _Output = None,
     force: Force = False,
     model: _Model = "svm",
@@ -108,11 +114,15 @@ def train(
     group: Group = None,
     privileged: Privileged = None,
     ignore: Ignore = None,
+    features: Features = None,
+    header: Header = None,
+    index_base: IndexBase = None,
     scale: _Scale = "standard",
     impute: Impute = None,
     categories: Categories = None,
     holdout: _Holdout = None,
     test: _Test = None,
+    test_labels: _TestLabels = None,
     seed: _Seed = 0,
     as_json: JsonOption = False,
 ) -> None:
@@ -127,11 +137,12 @@ def train(
         refsolve train flowers.csv -C 0.01,0.1,1,10 --holdout 0.2
         refsolve train queries.svm --model ap --positive 1 --group qid
         refsolve train songs.csv --model multilabel --labels sad,loud,fast
+        refsolve train embeddings.npy labels.npy --scale none
     """
-    from verification.app.examples import Roles
+    from verification.app.examples import Known, Roles
+    from verification.app.io import read
     from verification.app.model_file import SUFFIX
     from verification.app.path import values
-    from verification.app.reading import SVM, read
     from verification.app.training import check_target, save, split_holdout
     from verification.app.training import train as fit
 
@@ -144,15 +155,19 @@ def train(
             "--label with the others"
         )
     roles = Roles(label, weight, group, words(privileged), words(ignore),
-                  labels=words(labels) if several else None)  # fmt: skip
+                  labels=words(labels) if several else None, features=words(features), header=header,
+                  index_base=index_base)  # fmt: skip
     with stage(f"read {file}"):
-        examples = one_against_rest(read(file, roles), positive)
+        examples = read(file, roles, None, labels_file)
+    say(examples.taken)
+    examples = one_against_rest(examples, positive)
     target = output or file.with_suffix(SUFFIX)
     check_target(target, force)  # now: a file that is not there has no folder to be made
     judged_on = None
     if test is not None:
-        sized = examples.X.shape[1] if file.suffix.lower() in SVM else None
-        judged_on = one_against_rest(read(test, roles, n_features=sized), positive)
+        judged_on = read(test, roles, Known.of(examples), test_labels)
+        say(judged_on.taken)
+        judged_on = one_against_rest(judged_on, positive)
     elif holdout is not None:
         examples, judged_on = split_holdout(examples, holdout, seed)
     if fit_intercept is None:
