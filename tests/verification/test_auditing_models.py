@@ -163,7 +163,9 @@ def test_a_layer_of_torch_brings_its_bias_and_its_numbers_of_classes() -> None:
         layer.bias[:] = torch.from_numpy(model.intercept_)
     given = {"loss": "softmax", "C": HALF}
     found = audit(layer, X, Y, **given)
-    assert found.primal == pytest.approx(HALF * softmax_risk(model, X, Y, np.ones(N)) + square(model))
+    assert found.primal == pytest.approx(
+        HALF * softmax_risk(model, X, Y, np.ones(N)) + square(model)
+    )
     assert found.relative_gap <= 1e-6
     with pytest.raises(InvalidParameterError, match="intercept: given beside the bias"):
         audit(layer, X, Y, intercept=np.zeros(M), **given)
@@ -174,7 +176,10 @@ def test_a_layer_of_torch_brings_its_bias_and_its_numbers_of_classes() -> None:
     assert audit(bare, X[some], Y[some] * 2, **given).n_classes == M
     one = torch.nn.Linear(D, 1).double()
     f = (X @ one.weight.detach().numpy().T + one.bias.detach().numpy())[:, 0]
-    P = HALF * logistic(np.where(Y > 0, f, -f)).sum() + (one.weight.detach().numpy() ** 2).sum() / 2.0
+    P = (
+        HALF * logistic(np.where(Y > 0, f, -f)).sum()
+        + (one.weight.detach().numpy() ** 2).sum() / 2.0
+    )
     assert audit(one, X, Y > 0, **given).primal == pytest.approx(P)
 
 

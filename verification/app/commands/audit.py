@@ -15,7 +15,7 @@ _File = Path | None
 
 @app.command()
 def audit(
-    weights: Annotated[Path, typer.Argument(help="W (m, d), .npy: a row per class.")],
+    weights: Annotated[Path, typer.Argument(help="W (m, d), .npy or .csv: a row per class.")],
     features: Annotated[
         Path, typer.Argument(help="Rows that it was trained on: .npy, .npz (CSR), .parquet, .csv, .svm.")
     ],
@@ -24,15 +24,15 @@ def audit(
     c: Annotated[float, typer.Option("--C", "-C", help="P = 1/2 ||W||^2 + C * sum of losses.")] = 1.0,
     k: Annotated[int, typer.Option("-k", "--k", help="Of a top-k loss.")] = 1,
     gamma: Annotated[float | None, typer.Option(help="Of a smooth hinge.")] = None,
-    intercept: Annotated[_File, typer.Option(help="b (m,), .npy, not regularised.")] = None,
+    intercept: Annotated[_File, typer.Option(help="b (m,), .npy or .csv, not regularised.")] = None,
     intercept_scaling: Annotated[
         float | None,
         typer.Option(help="b is regularised as the weight of this constant feature, as LIBLINEAR has it; "
                      "without --intercept the last column of W."),
     ] = None,
     classes: Annotated[_File, typer.Option(help="Labels of the rows of W, .npy.")] = None,
-    weight: Annotated[_File, typer.Option(help="Weights of the examples, .npy.")] = None,
-    dual: Annotated[_File, typer.Option(help="Of a hinge: masses (n, m), .npy.")] = None,
+    weight: Annotated[_File, typer.Option(help="Weights of the examples, .npy or .csv.")] = None,
+    dual: Annotated[_File, typer.Option(help="Of a hinge: masses (n, m), .npy or .csv.")] = None,
     label: Annotated[str | None, typer.Option(help="Parquet, csv: the column of labels.")] = None,
     refit: Annotated[bool, typer.Option("--refit", help="Train a better model, too.")] = False,
     tolerance: Annotated[float, typer.Option(help="Relative gap, for the verdict and --refit.")] = 1e-3,
@@ -44,23 +44,28 @@ def audit(
     One pass for smooth losses; hinges need --dual, or are trained. Exit status 1 if the gap may be above --tolerance.
 
         refsolve audit W.npy X.npy y.npy --loss softmax --C 10
+        refsolve audit W.csv train.csv --label kind --C 10
         refsolve audit coef.npy X.npz y.npy --loss ova_squared_hinge --intercept b.npy --intercept-scaling 1
     """
+    import numpy as np
+
     from fast.auditing import audit as bounds
-    from verification.app.auditing import document, examples
+    from verification.app.auditing import document, examples, numbers_file
     from verification.app.reading import npy_file
 
     if not tolerance > 0:
         raise InvalidArgumentError(f"tolerance={tolerance!r}: expected a gap > 0, e.g. 1e-3")
     with stage(f"read {features}"):
         X, y = examples(features, labels, label)
-    files = {"intercept": intercept, "classes": classes, "sample_weight": weight, "dual": dual}
+    files = {"intercept": intercept, "sample_weight": weight, "dual": dual}
     given: dict[str, Any] = {
-        name: npy_file(file) for name, file in files.items() if file is not None
+        name: np.asarray(numbers_file(file)) for name, file in files.items() if file is not None
     }
+    given |= {name: given[name].ravel() for name in ("intercept", "sample_weight") if name in given}
+    given["classes"] = None if classes is None else npy_file(classes)
     given |= {"C": c, "k": k, "gamma": gamma, "refit": refit, "tol": tolerance, "n_jobs": jobs}
     with stage("audited"):
         found = bounds(
-            npy_file(weights), X, y, loss=loss, intercept_scaling=intercept_scaling, **given
+            numbers_file(weights), X, y, loss=loss, intercept_scaling=intercept_scaling, **given
         )
     finish(document(found, weights.name, tolerance), as_json)
