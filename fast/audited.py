@@ -1,10 +1,13 @@
 """What a linear model of somebody's minimises: its loss, C and intercept, read from its settings or from names."""
 
+import os
+import warnings
 from typing import Any
 
 import numpy as np
 
 from fast._validation import check_k, finite_array
+from fast.data import Source
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.families import named
 from fast.families.entropies import Entropy
@@ -19,6 +22,77 @@ ONE_ROW = {"softmax": "ova_logistic", "multiclass_hinge": "ova_hinge"}
 SGD = {"hinge": "ova_hinge", "log_loss": "ova_logistic", "squared_hinge": SQUARED}
 
 
+def unwrapped(model: Any, X: Any) -> tuple[Any, Any]:
+    """The linear model inside searches and pipelines, and its rows: columns by name, transformers applied."""
+    while True:
+        X = _by_name(getattr(model, "feature_names_in_", None), X)
+        if hasattr(model, "best_estimator_"):
+            model = model.best_estimator_
+        elif hasattr(model, "steps"):
+            for part in model.get_params().values():  # fit_transform is not transform
+                if hasattr(part, "fit_resample") or type(part).__name__ == "TargetEncoder":
+                    told = f"a pipeline with {type(part).__name__}, whose rows of training are gone"
+                    fix = "transform the rows, fit the last step to them, and pass both"
+                    raise InvalidParameterError("W", told, "transformers of rows", fix)
+            if isinstance(X, Source | str | os.PathLike):
+                fix = "pass an array or a frame, or transformed rows and the last step"
+                raise InvalidParameterError("X", type(X).__name__, "what a pipeline takes", fix)
+            X, model = model[:-1].transform(X) if len(model) > 1 else X, model[-1]
+        else:
+            return model, X
+
+
+def _by_name(names: Any, X: Any) -> Any:
+    """Columns in the order of names, where both have names; others are left out, with a warning."""
+    if names is None or not len(names):
+        return X
+    names = [str(name) for name in names]
+    if isinstance(X, Source):
+        if X.columns is not None and list(X.columns) != names:
+            told, fix = (
+                f"columns {', '.join(X.columns)}"[:300],
+                f"pass rows(file, features={names})",
+            )
+            raise InvalidParameterError("X", told, f"{', '.join(names)}"[:300], fix[:300])
+        return X
+    import narwhals
+
+    frame = narwhals.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, narwhals.DataFrame):
+        return X
+    if missing := [name for name in names if name not in frame.columns]:
+        told = f"no column {', '.join(map(repr, missing))}"[:300]
+        fix = "pass the columns that it was trained on"
+        raise InvalidParameterError("X", told, "the features of the model", fix)
+    if more := [str(name) for name in frame.columns if name not in names]:
+        told = f"left out, for the model has no such features: {', '.join(more)}"[:300]
+        warnings.warn(f"X: {told}", stacklevel=4)
+    return frame.select(names).to_native()
+
+
+def named_weights(W: Any, X: Any, given: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
+    """Weights, rows and settings: of a frame the names of features and classes, of a `torch.nn.Linear` its bias."""
+    if any(c.__module__.startswith("torch.nn") and c.__name__ == "Linear" for c in type(W).__mro__):
+        bias, known = W.bias, given["classes"]
+        if bias is not None and given["intercept"] is not None:
+            told, fix = "given beside the bias of the layer", "leave intercept out"
+            raise InvalidParameterError("intercept", told, "one intercept", fix)
+        if bias is not None:
+            given = given | {"intercept": bias.detach().cpu().numpy()}
+        if (
+            known is None and W.out_features > 1
+        ):  # rows go by the numbers of classes, as in cross_entropy
+            given = given | {"classes": np.arange(W.out_features)}
+        return W.weight.detach().cpu().numpy(), X, given
+    if hasattr(W, "columns") and hasattr(W, "index"):  # a frame of pandas
+        if all(isinstance(name, str) for name in W.columns):
+            X = _by_name(W.columns, X)
+        if given["classes"] is None and len(W) > 1 and type(W.index).__name__ != "RangeIndex":
+            given = given | {"classes": W.index.to_numpy()}
+        return W.to_numpy(), X, given
+    return W, X, given
+
+
 def settings_of(model: Any, y: np.ndarray, given: dict[str, Any], sample_weight: Any) -> tuple:
     """Weights, settings by the names of `fast.audit`, sample weights: as given, or as a fitted model says.
 
@@ -26,37 +100,57 @@ def settings_of(model: Any, y: np.ndarray, given: dict[str, Any], sample_weight:
     """
     if not hasattr(model, "get_params"):
         return model, given, sample_weight
-    kind, said = type(model).__name__, model.get_params()
-    if kind not in READERS:
-        fix = "pass coef_ with loss, C and intercept; models of fast have dual_gap_"
-        raise InvalidTypeError("W", kind, f"one of {', '.join(READERS)}, or weights", fix)
-    if not hasattr(model, "coef_"):
-        raise InvalidParameterError("W", f"{kind} that is not fitted", "a fitted model", "fit it")
     for name in (name for name, value in given.items() if value is not None):
         told = "given with a fitted model"
         raise InvalidParameterError(name, told, "what the model says", f"leave {name} out")
-    _check_regulariser(said)
-    coef = model.coef_.toarray() if hasattr(model.coef_, "toarray") else model.coef_  # `sparsify`
-    loss, C, scaling = READERS[kind](said, len(coef), len(y))
-    if said.get("class_weight") is not None:
+    several = isinstance(getattr(model, "estimators_", None), list)
+    parts = model.estimators_ if several else [model]  # of OneVsRestClassifier
+    kinds, read = zip(*(_read(part, len(y)) for part in parts), strict=True)
+    if len(set(read)) > 1:
+        told, fix = f"{read[0]} and other settings in other classes", "fit one model per C"
+        raise InvalidParameterError("W", told, "one loss and one C", fix)
+    (loss, C, scaling), said = read[0], parts[0].get_params()
+    coef = np.vstack([p.coef_.toarray() if hasattr(p.coef_, "toarray") else p.coef_ for p in parts])
+    if several:
+        loss = ONE_ROW.get(loss, loss)
+    weights = said.get("class_weight")
+    if weights is not None:
         if len(coef) > 1 and loss.startswith("ova"):  # its own positives weigh, all others are 1
-            told = f"{said['class_weight']!r}, one-vs-all: of each class, in its own problem alone"
+            told = f"{weights!r}, one-vs-all: of each class, in its own problem alone"
             fix = (
                 "fit with sample_weight, which weighs an example in all problems, and pass it here"
             )
             raise InvalidParameterError("class_weight", told, "None", fix)
         from sklearn.utils.class_weight import compute_class_weight
 
-        names, w = (
-            model.classes_,
-            np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight),
-        )
-        each = compute_class_weight(said["class_weight"], classes=names, y=y, sample_weight=w)
-        sample_weight = w * each[np.searchsorted(names, y)]
+        names, labels = parts[0].classes_, (y == model.classes_[-1]).astype(int) if several else y
+        w = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
+        count = None if kinds[0] in COUNT_ROWS else w
+        each = compute_class_weight(weights, classes=names, y=labels, sample_weight=count)
+        sample_weight = w * each[np.searchsorted(names, labels)]
     found = {"loss": loss, "C": C, "classes": model.classes_}
-    if said["fit_intercept"]:
-        found |= {"intercept": np.atleast_1d(model.intercept_), "intercept_scaling": scaling}
+    if said.get("fit_intercept", True):
+        b = np.concatenate([np.atleast_1d(p.intercept_) for p in parts])
+        found |= {"intercept": b, "intercept_scaling": scaling}
     return coef, given | found, sample_weight
+
+
+Read = tuple[str, float, float | None]  # loss, C, and what liblinear's constant feature is
+
+
+def _read(model: Any, n: int) -> tuple[str, Read]:
+    """The class that is known, a subclass of which the model may be, and what it minimises over n rows."""
+    kinds = [c.__name__ for c in type(model).__mro__ if c.__name__ in READERS]
+    if not kinds:
+        fix = "pass coef_ with loss, C and intercept; models of fast have dual_gap_"
+        known = f"one of {', '.join(READERS)}, alone, in a Pipeline, a search that refits or OneVsRestClassifier"
+        raise InvalidTypeError("W", type(model).__name__, f"{known}, or weights", fix)
+    if not hasattr(model, "classes_"):
+        told = f"{type(model).__name__} that is not fitted"
+        raise InvalidParameterError("W", told, "a fitted model", "fit it")
+    said = model.get_params()
+    _check_regulariser(said)
+    return kinds[0], READERS[kinds[0]](model, said, n)
 
 
 def _check_regulariser(given: dict[str, Any]) -> None:
@@ -71,33 +165,60 @@ def _check_regulariser(given: dict[str, Any]) -> None:
         raise InvalidParameterError("C", "no regulariser", "a finite C (alpha > 0)", fix)
 
 
-Read = tuple[str, float, float | None]  # loss, C, and what liblinear's constant feature is
-
-
-def _logistic(said: dict[str, Any], m: int, n: int) -> Read:
+def _logistic(model: Any, said: dict[str, Any], n: int) -> Read:
     """Softmax, or of older versions one-vs-all; liblinear regularises its intercept."""
     loss = "ova_logistic" if said.get("multi_class") == "ovr" else "softmax"
     regularised = said.get("solver") == "liblinear"
-    return loss, float(said["C"]), float(said["intercept_scaling"]) if regularised else None
+    scaling = float(said["intercept_scaling"]) if regularised else None
+    return loss, float(said.get("C", 1.0)), scaling
 
 
-def _svc(said: dict[str, Any], m: int, n: int) -> Read:
+def _logistic_cv(model: Any, said: dict[str, Any], n: int) -> Read:
+    """The same of the C that was chosen."""
+    chosen = np.unique(model.C_)
+    if not said["refit"] or len(chosen) > 1 or any(np.atleast_1d(model.l1_ratio_)):
+        told = f"refit={said['refit']}, C_={model.C_}, l1_ratio_={model.l1_ratio_}"
+        fix = "fit with refit=True and l1_ratios=(0,)"
+        raise InvalidParameterError("W", told, "a model trained anew with one C and l2", fix)
+    loss, _, scaling = _logistic(model, said, n)
+    return loss, float(chosen[0]), scaling
+
+
+def _linear_svc(model: Any, said: dict[str, Any], n: int) -> Read:
     """One-vs-all, or Crammer and Singer, whose one row is the difference of two that are regularised."""
     C, scaling = float(said["C"]), float(said["intercept_scaling"])
     if said["multi_class"] == "crammer_singer":
-        return "multiclass_hinge", 2.0 * C if m == 1 else C, scaling
+        return "multiclass_hinge", 2.0 * C if len(model.coef_) == 1 else C, scaling
     return SGD[said["loss"]], C, scaling
 
 
-def _sgd(said: dict[str, Any], m: int, n: int) -> Read:
+def _svc(model: Any, said: dict[str, Any], n: int) -> Read:
+    """Of two classes; the intercept is free."""
+    if said["kernel"] != "linear" or len(model.classes_) > 2:
+        told = f"SVC with kernel={said['kernel']!r} of {len(model.classes_)} classes"
+        fix = "pass OneVsRestClassifier(SVC(kernel='linear')), or two classes at a time"
+        raise InvalidParameterError("W", told, "kernel='linear' and two classes", fix)
+    return SGD["hinge"], float(said["C"]), None
+
+
+def _sgd(model: Any, said: dict[str, Any], n: int) -> Read:
     """A mean of losses and alpha/2 ||w||^2, one-vs-all; the intercept is free."""
     if said["loss"] not in SGD:
         fix = "others have no bound here"
         raise InvalidParameterError("loss", repr(said["loss"]), f"one of {tuple(SGD)}", fix)
+    if said.get("early_stopping"):
+        told, fix = "True: it trained on a part of the rows", "fit with early_stopping=False"
+        raise InvalidParameterError("early_stopping", told, "False", fix)
+    if said["learning_rate"] in ("pa1", "pa2"):
+        told, fix = repr(said["learning_rate"]), "fit with another"
+        raise InvalidParameterError("learning_rate", told, "one that minimises the objective", fix)
     return SGD[said["loss"]], 1.0 / (float(said["alpha"]) * n), None
 
 
-READERS = {"LogisticRegression": _logistic, "LinearSVC": _svc, "SGDClassifier": _sgd}
+READERS = {"LogisticRegressionCV": _logistic_cv, "LogisticRegression": _logistic, "LinearSVC": _linear_svc,
+           "SVC": _svc, "SGDClassifier": _sgd}  # fmt: skip
+#: Whose class_weight="balanced" does not see sample_weight, in scikit-learn 1.9.
+COUNT_ROWS = ("SGDClassifier", "SVC")
 
 
 def loss_of(name: Any, k: int, gamma: float | None, m: int) -> tuple[Any, str, bool]:
@@ -127,6 +248,7 @@ def labels_of(X: Any, y: Any) -> np.ndarray:
     if y is None:
         raise InvalidTypeError("y", "None", "labels (n,)", "pass y: X came without labels")
     y, n = np.asarray(y), X.shape[0]
+    y = y[:, 0] if y.shape == (n, 1) else y
     if y.shape != (n,) or not n:
         fix = "pass y as a vector"
         raise InvalidParameterError("y", f"shape {y.shape}", f"{n} labels, one per row of X", fix)

@@ -9,7 +9,16 @@ import scipy.sparse as sp
 
 from fast._threads import resolve
 from fast._validation import check_flag, finite_array, number, per_row
-from fast.audited import SQUARED, encoded, labels_of, loss_of, settings_of, weights_of
+from fast.audited import (
+    SQUARED,
+    encoded,
+    labels_of,
+    loss_of,
+    named_weights,
+    settings_of,
+    unwrapped,
+    weights_of,
+)
 from fast.data import Source, examine, rows
 from fast.data.constant import with_ones
 from fast.data.dask_rows import DaskRows
@@ -167,10 +176,12 @@ def audit(
     the shares of classes: feasible again up to a rounding that is priced, and D is concave.
     """
     tol = number("tol", tol, positive=True)
-    X = rows(X)
-    y = labels_of(X, y)
     given = {"loss": loss, "C": C, "gamma": gamma, "intercept": intercept,
              "intercept_scaling": intercept_scaling, "classes": classes}  # fmt: skip
+    y = getattr(X, "labels", None) if y is None else y
+    W, X, given = named_weights(*unwrapped(W, X), given)
+    X = rows(X)
+    y = labels_of(X, y)
     W, given, weights = settings_of(W, y, given, sample_weight)
     problem = _Problem(W, X, y, k, weights, **given)
     train_one = check_flag("refit", refit) or (problem.hinge and dual is None)

@@ -5,7 +5,11 @@
 >>> skl2onnx.to_onnx(pipeline, X[:1])  # doctest: +SKIP
 
 The graph has two outputs: the label, and scores (n, n_classes), which are probabilities where the model has
-any. One-score models (AP-SVM, SVM+ of two classes) give the columns -f and f.
+any, else those of `decision_function`: with two classes the columns -f and f. The option ``raw_scores`` of
+skl2onnx asks for the latter of every model: sigmoid calibration, stacking, bagging, voting, one-vs-rest and searches
+set it, and are exported with these models as with scikit-learn's. (skl2onnx 1.20 rounds isotonic calibration to the
+nearest knot, and asks no pipeline inside `CalibratedClassifierCV` for raw scores, of whatever model: scale outside.)
+Labels are integers from -2^63 to 2^63 - 1, booleans (0 and 1) or strings.
 """
 
 from typing import Any
@@ -19,6 +23,10 @@ from fast.estimators.topk_logistic_regression import TopKLogisticRegression
 from fast.estimators.topk_svc import TopKSVC
 
 ESTIMATORS = (TopKSVC, TopKLogisticRegression, APSVM, SVMPlusClassifier)
+#: Pipelines hand their default on, zipmap=True: scores are a tensor all the same.
+OPTIONS = {"raw_scores": [True, False], "zipmap": [True, False]}
+#: Pipelines hand their default on, zipmap=True: scores are a tensor all the same.
+OPTIONS = {"raw_scores": [True, False], "zipmap": [True, False]}
 
 
 def register() -> None:
@@ -35,7 +43,7 @@ def register() -> None:
         raise ImportError("ONNX export needs skl2onnx: install refsolve[onnx]") from error
     for kind in ESTIMATORS:
         update_registered_converter(
-            kind, _alias(kind), _shapes, _convert, overwrite=True, parser=_parse
+            kind, _alias(kind), _shapes, _convert, overwrite=True, parser=_parse, options=OPTIONS
         )
 
 
@@ -54,8 +62,8 @@ def _parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> A
     return operator.outputs
 
 
-def _linear(model: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients and intercepts, a row per class."""
+def _linear(model: Any, raw: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients and intercepts, a row per class; of raw scores of two classes those of -f and f."""
     if not hasattr(model, "coef_"):
         raise InvalidParameterError(
             "kernel",
@@ -64,9 +72,29 @@ def _linear(model: Any) -> tuple[np.ndarray, np.ndarray]:
             "only linear models are exported",
         )
     W, b = model.coef_, model.intercept_
+    if raw and len(W) == 2:
+        W, b = W[1:] - W[:1], b[1:] - b[:1]
     if len(W) == 1:
         return np.vstack([-W, W]), np.concatenate([-b, b])
     return W, b
+
+
+def _labels(classes: np.ndarray) -> np.ndarray:
+    """Labels as int64 or strings, the only ones that a graph has."""
+    kind = classes.dtype.kind
+    if kind in "UT" or (kind == "O" and all(isinstance(label, str) for label in classes)):
+        return classes.astype(str)
+    if kind in "biuf":
+        with np.errstate(invalid="ignore"):
+            whole = classes.astype(np.int64)
+        if all(int(a) == b for a, b in zip(whole, classes.tolist(), strict=True)):
+            return whole
+    raise InvalidParameterError(
+        "y",
+        f"labels of {classes.dtype}, such as {classes[-1]!r}",
+        "integers from -2^63 to 2^63 - 1, or strings: an ONNX graph has no others",
+        "fit with y.astype(str), or with numbers of the classes",
+    )
 
 
 def _shapes(operator: Any) -> None:
@@ -78,7 +106,7 @@ def _shapes(operator: Any) -> None:
     )
 
     model, rows = operator.raw_operator, operator.inputs[0].get_first_dimension()
-    text = model.classes_.dtype.kind in "UO"
+    text = _labels(model.classes_).dtype.kind == "U"
     operator.outputs[0].type = (StringTensorType if text else Int64TensorType)([rows])
     double = isinstance(operator.inputs[0].type, DoubleTensorType)
     wanted = DoubleTensorType if double else FloatTensorType
@@ -99,14 +127,22 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     model, given, opset = operator.raw_operator, operator.inputs[0], container.target_opset
     double = isinstance(given.type, DoubleTensorType)
     real = np.float64 if double else np.float32
-    W, b = _linear(model)
+    probable = hasattr(model, "predict_proba")
+    raw = container.get_options(model).get("raw_scores", not probable)
+    if not raw and not probable:  # as OneVsRestClassifier asks
+        raise InvalidParameterError(
+            "raw_scores",
+            f"False for {type(model).__name__}, which has no probabilities",
+            "True",
+            "export with options={id(m): {'raw_scores': True}}, m the whole model, or calibrate it first",
+        )
+    W, b = _linear(model, raw)
     value = given
     if not double:
         value = OnnxCast(given, to=guess_proto_type(operator.outputs[1].type), op_version=opset)
     scores = OnnxGemm(value, W.T.astype(real), b.astype(real), op_version=opset)
     best = OnnxArgMax(scores, axis=1, keepdims=0, op_version=opset)
-    classes = model.classes_
-    classes = classes.astype(str) if classes.dtype.kind in "UO" else classes.astype(np.int64)
+    classes = _labels(model.classes_)
     label = OnnxReshape(
         OnnxArrayFeatureExtractor(classes, best, op_version=opset),
         np.array([-1], np.int64),
@@ -114,7 +150,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
         output_names=[operator.outputs[0].full_name],
     )
     names = [operator.outputs[1].full_name]
-    if hasattr(model, "predict_proba"):
+    if not raw:
         told = OnnxSoftmax(scores, axis=1, op_version=opset, output_names=names)
     else:
         told = OnnxReshape(

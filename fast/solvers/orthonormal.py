@@ -70,12 +70,14 @@ class Orthonormal:
         self.metric = np.ascontiguousarray(inverse.T @ self._shared(inverse))
 
     def _to_basis(self, columns: np.ndarray) -> np.ndarray:
-        """Weights of the basis alone that give the scores Q columns."""
-        return np.asarray(solve_triangular(self.T, columns))
+        """Weights of the basis alone that give the scores Q columns; of a step too long not finite."""
+        return np.asarray(solve_triangular(self.T, columns, check_finite=False))
 
     def _shared(self, weights: np.ndarray) -> np.ndarray:
         """What the basis keeps of its weights where dependent columns take a part."""
-        return weights if self.shares is None else np.asarray(cho_solve(self.shares, weights))
+        if self.shares is None:
+            return weights
+        return np.asarray(cho_solve(self.shares, weights, check_finite=False))
 
     def weights(self, U: np.ndarray) -> np.ndarray:
         """The smallest W (m, d) with X W' = Q U'."""

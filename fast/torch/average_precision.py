@@ -18,11 +18,18 @@ def average_precision(
 
     Loss-augmented: differentiable almost everywhere, with the coefficients of the most violated ranking as
     subgradient, -2 c_i/(P N) at positives with c_i negatives above them. A query without positives or
-    without negatives has loss 0. Pairs of samples are looked at in blocks of 262 144: time is O(n^2) for
-    rows of n samples, memory O(n), but O(n^2) where calls are traced or transformed.
-    Mohapatra, Jawahar and Kumar 2014, equation (4).
+    without negatives has loss 0; rows of one sample each are refused. Pairs of samples are looked at in blocks
+    of 262 144: time is O(n^2) for rows of n samples, memory O(n), but O(n^2) where calls are traced or
+    transformed. Mohapatra, Jawahar and Kumar 2014, equation (4).
     """
     f = check_scores(scores, 1)
+    if f.ndim > 1 and f.shape[-1] == 1:  # a vector may be the last batch, rows are all of one length
+        raise InvalidParameterError(
+            "scores",
+            f"shape {tuple(f.shape)}, queries of one sample each, whose loss is 0 whatever they are",
+            "the samples of a query on the last axis",
+            "pass scores.squeeze(-1) and y.squeeze(-1) for one query, and groups for several",
+        )
     check_reduction(reduction)
     right = check_indicator(y, f).long()
     if groups is None:

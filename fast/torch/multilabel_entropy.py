@@ -20,7 +20,7 @@ def multilabel_entropy(
 
     nan where P is empty: that row has no target. Lapin, Hein and Schiele 2018.
     """
-    f = check_scores(scores, 1)
+    f = check_scores(scores)
     right = check_indicator(y, f)
     return multilabel(
         Uniform(check_number("label_smoothing", label_smoothing, 1.0)),

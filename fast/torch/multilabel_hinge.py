@@ -19,6 +19,6 @@ def multilabel_hinge(
 
     0 where N or P is empty. Subgradient: 1 at a largest z of N, -1 at one of P. Crammer and Singer 2003.
     """
-    f = check_scores(scores, 1)
+    f = check_scores(scores)
     right = check_indicator(y, f)
     return multilabel(Bipartite(label_margins(costs)), f, right, reduction, costs)

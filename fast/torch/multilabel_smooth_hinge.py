@@ -21,7 +21,7 @@ def multilabel_smooth_hinge(
     z = f + c on N = {y = 0} and c - f on P = {y = 1}; p >= 0 has the same sum <= gamma on both.
     Lapin, Hein and Schiele 2018.
     """
-    f = check_scores(scores, 1)
+    f = check_scores(scores)
     right = check_indicator(y, f)
     loss = Bipartite(label_margins(costs), check_gamma(gamma))
     return multilabel(loss, f, right, reduction, costs)

@@ -41,6 +41,48 @@ def test_every_format_says_the_same(files: Path) -> None:
     assert found["passes"] > 1
 
 
+def test_weights_are_read_from_csv_with_and_without_names(files: Path) -> None:
+    W, names = pd.DataFrame(MODEL.coef_), [f"x{j}" for j in range(8)]
+    b = np.linspace(-0.1, 0.1, 5)
+    wanted = fast.audit(MODEL.coef_, X, NAMES, loss="softmax", C=10.0, intercept=b).primal
+    order = [3, 1, 0, 4, 2]
+    written = {
+        "plain": W.to_csv(header=False, index=False),
+        "counted": W.to_csv(index=False),
+        "indexed": W.to_csv(),
+        "named": W.set_axis(names, axis=1).to_csv(index=False),
+        "classes": W.set_axis(names, axis=1)
+        .set_axis(MODEL.classes_)[names[::-1]]
+        .iloc[order]
+        .to_csv(),
+    }
+    frame = pd.read_parquet(files / "x.parquet")
+    frame[[*names[::-1], "kind"]].to_parquet(files / "turned.parquet")
+    np.savetxt(files / "b.csv", b)
+    np.savetxt(files / "turned.csv", b[order])
+    for name, text in written.items():
+        (files / "w.csv").write_text(text)
+        turned = name == "classes"
+        rest = [files / ("turned.parquet" if turned else "x.csv"), "--label", "kind"]
+        if name == "indexed":  # whose classes are numbers
+            rest = [files / "x.npy", files / "y.npy", "--classes", files / "c.npy"]
+            np.save(files / "c.npy", MODEL.classes_)
+        rest += ["--C", 10, "--intercept", files / ("turned.csv" if turned else "b.csv")]
+        told = data("audit", files / "w.csv", *rest, code=1)
+        assert told["primal"] == pytest.approx(wanted), name
+    (files / "w.csv").write_text(written["named"])
+    said = refused("audit", files / "w.csv", files / "turned.parquet", "--label", "kind")
+    assert "X: columns x7, x6" in said
+    plain = "1,2\n3,x\n"
+    for text, why in (
+        (plain, "line 2, column 2"),
+        ("", "cannot read"),
+        ("1,2\n3\n", "line 2, column 2"),
+    ):
+        (files / "w.csv").write_text(text)
+        assert why in refused("audit", files / "w.csv", files / "x.csv", "--label", "kind")
+
+
 def test_a_model_far_away_fails_and_refit_says_by_how_much(files: Path) -> None:
     words = ("audit", files / "far.npy", files / "x.npy", files / "y.npy", "--C", 10)
     assert "--refit says which" in run(*words, code=1).stdout

@@ -218,6 +218,19 @@ def test_bad_modules_are_named():
             make()
 
 
+@pytest.mark.parametrize("module", MODULES, ids=IDS)
+def test_one_column_of_scores_teaches_nothing_and_is_refused(module):
+    """What a network with one output gives: every loss of such rows is constant."""
+    labelled = isinstance(module, ft.MultilabelLoss | ft.AveragePrecisionLoss)
+    y = torch.tensor([0, 1, 0, 1])
+    with pytest.raises(InvalidParameterError, match="scores: shape") as caught:
+        module(torch.zeros(4, 1), y[:, None] if labelled else 0 * y)
+    if isinstance(module, ft.AveragePrecisionLoss):
+        assert "squeeze" in caught.value.fix
+        assert graded(module, torch.zeros(4), y)[1].abs().sum() > 0
+        assert module(torch.zeros(1), y[:1]) == 0  # a last batch of one
+
+
 @pytest.mark.parametrize("block", [1, 1000, 1 << 18])
 def test_average_precision(block, monkeypatch):
     """Against inference over all rankings; queries of a vector of scores, in any order, pairs in blocks."""

@@ -1,9 +1,49 @@
 """`refsolve audit`: files of weights, examples and labels in, what is certain of the model out."""
 
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fast.auditing import AuditResult
+from verification.app.io import npy_file
+from verification.app.labels import is_number
+from verification.errors import DataFileError
 from verification.report.document import Document, Paragraph, number, table
+
+
+def numbers_file(source: Path) -> Any:
+    """Numbers of a .npy or .csv file: an array, or a frame where a .csv file names features or classes.
+
+    A header is a first line that is not all numbers, or that counts the columns from 0. Names of classes stand in a
+    first column that is text or has no name.
+    """
+    if source.suffix.lower() != ".csv":
+        return npy_file(source)
+    import pandas as pd
+
+    try:
+        text = pd.read_csv(source, header=None, dtype=str, keep_default_na=False).to_numpy(str)
+    except (OSError, ValueError) as error:
+        told, expected = getattr(error, "strerror", None) or error, "numbers, separated by commas"
+        raise DataFileError(f"cannot read {source}: {told}; expected {expected}") from None
+    first, index, names = text[0], None, None
+    header = not all(map(is_number, first)) or (
+        len(first) > 1 and [*first] == [str(j) for j in range(len(first))]
+    )
+    if header:
+        text, names = text[1:], first
+        if not first[0] or not all(map(is_number, text[:, 0])):
+            text, index, names = text[:, 1:], text[:, 0], names[1:]
+            if all(map(is_number, index)):
+                index = index.astype(float)
+    for i, j in np.argwhere(~np.vectorize(is_number, otypes=[bool])(text)):
+        where = f"{source}, line {i + 1 + header}, column {j + 1 + (index is not None)}"
+        raise DataFileError(f"{where}: expected a number, got {str(text[i, j])!r}")
+    values = text.astype(np.float64)
+    if names is not None and all(map(is_number, names)):  # which count, and name nothing
+        names = None
+    return values if names is None and index is None else pd.DataFrame(values, index, names)
 
 
 def document(found: AuditResult, name: str, tolerance: float) -> Document:

@@ -16,7 +16,7 @@ _File = Path | None
 
 @app.command()
 def audit(
-    weights: Annotated[Path, typer.Argument(help="W (m, d), .npy: a row per class.")],
+    weights: Annotated[Path, typer.Argument(help="W (m, d), .npy or .csv: a row per class.")],
     features: Annotated[
         Path, typer.Argument(help="Rows that it was trained on, in any format that `refsolve train` reads.")
     ],
@@ -27,15 +27,15 @@ def audit(
     c: Annotated[float, typer.Option("--C", "-C", help="P = 1/2 ||W||^2 + C * sum of losses.")] = 1.0,
     k: Annotated[int, typer.Option("-k", "--k", help="Of a top-k loss.")] = 1,
     gamma: Annotated[float | None, typer.Option(help="Of a smooth hinge.")] = None,
-    intercept: Annotated[_File, typer.Option(help="b (m,), .npy, not regularised.")] = None,
+    intercept: Annotated[_File, typer.Option(help="b (m,), .npy or .csv, not regularised.")] = None,
     intercept_scaling: Annotated[
         float | None,
         typer.Option(help="b is regularised as the weight of this constant feature, as LIBLINEAR has it; "
                      "without --intercept the last column of W."),
     ] = None,
     classes: Annotated[_File, typer.Option(help="Labels of the rows of W, .npy.")] = None,
-    weight: Annotated[_File, typer.Option(help="Weights of the examples, .npy.")] = None,
-    dual: Annotated[_File, typer.Option(help="Of a hinge: masses (n, m), .npy.")] = None,
+    weight: Annotated[_File, typer.Option(help="Weights of the examples, .npy or .csv.")] = None,
+    dual: Annotated[_File, typer.Option(help="Of a hinge: masses (n, m), .npy or .csv.")] = None,
     label: Label = None,
     columns: Features = None,
     header: Header = None,
@@ -50,10 +50,13 @@ def audit(
     One pass for smooth losses; hinges need --dual, or are trained. Exit status 1 if the gap may be above --tolerance.
 
         refsolve audit W.npy X.npy y.npy --loss softmax --C 10
+        refsolve audit W.csv train.csv --label kind --C 10
         refsolve audit coef.npy X.npz y.npy --loss ova_squared_hinge --intercept b.npy --intercept-scaling 1
     """
+    import numpy as np
+
     from fast.auditing import audit as bounds
-    from verification.app.auditing import document
+    from verification.app.auditing import document, numbers_file
     from verification.app.examples import Roles
     from verification.app.io import npy_file, read_rows
 
@@ -64,13 +67,15 @@ def audit(
         X, y, found = read_rows(features, roles, labels)
     if found is not None:
         say(found.taken)
-    files = {"intercept": intercept, "classes": classes, "sample_weight": weight, "dual": dual}
+    files = {"intercept": intercept, "sample_weight": weight, "dual": dual}
     given: dict[str, Any] = {
-        name: npy_file(file) for name, file in files.items() if file is not None
+        name: np.asarray(numbers_file(file)) for name, file in files.items() if file is not None
     }
+    given |= {name: given[name].ravel() for name in ("intercept", "sample_weight") if name in given}
+    given["classes"] = None if classes is None else npy_file(classes)
     given |= {"C": c, "k": k, "gamma": gamma, "refit": refit, "tol": tolerance, "n_jobs": jobs}
     with stage("audited"):
         result = bounds(
-            npy_file(weights), X, y, loss=loss, intercept_scaling=intercept_scaling, **given
+            numbers_file(weights), X, y, loss=loss, intercept_scaling=intercept_scaling, **given
         )
     finish(document(result, weights.name, tolerance), as_json)
