@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -65,6 +66,15 @@ class Parquet(Source):
             raise self._spoilt(f"{n} rows, where its groups have {sum(counts)}")
         self.shape, ends = (n, d), [0, *accumulate(counts)]
         self.groups = tuple(slice(a, b) for a, b in pairwise(ends))
+
+    def select(self, columns: list[str]) -> Source:
+        """The others are not read."""
+        if self.listed or columns == self.columns:
+            return super().select(columns)
+        found = copy(self)
+        found.columns, found.shape = [*columns], (self.shape[0], len(columns))
+        found.__dict__.pop("_facts", None)
+        return found
 
     def read(self, rows: slice) -> NDArray[Any]:
         """Rows of one row group, all of which is decoded."""

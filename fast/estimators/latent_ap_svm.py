@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
+from fast._validation import label_array
 from fast.errors import InvalidParameterError
 from fast.estimators._bags import Bags, stack
 from fast.estimators._progress import Monitor
@@ -200,7 +201,10 @@ class LatentAPSVM(RankingModel):
     def _labels(y: Any, bags: Bags) -> np.ndarray:
         if y is None:
             raise InvalidParameterError("y", "None", "one label per bag", "pass y")
-        labels = check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=0, input_name="y")
+        labels = label_array("y", y)
+        labels = check_array(
+            labels, ensure_2d=False, dtype=None, ensure_min_samples=0, input_name="y"
+        )
         labels = column_or_1d(labels, warn=True)
         if len(labels) != len(bags.first):
             raise InvalidParameterError(
