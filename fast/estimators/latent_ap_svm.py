@@ -156,6 +156,8 @@ class LatentAPSVM(RankingModel):
         old = getattr(self, "_last", None) if self.warm_start else None
         start = old if old is not None and len(old) == bags.rows.shape[1] else None
         self.n_features_in_ = bags.rows.shape[1]
+        if bags.names is not None:
+            self.feature_names_in_ = np.array(bags.names, dtype=object)
         monitor = Monitor(self, X, y, tol, None)
         with monitor:
             result = latent_ap_svm.train(
@@ -221,4 +223,5 @@ class LatentAPSVM(RankingModel):
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        return self._best_scores(stack(X, self.n_features_in_), self.coef_[0])
+        names = getattr(self, "feature_names_in_", None)
+        return self._best_scores(stack(X, self.n_features_in_, names), self.coef_[0])
