@@ -1,4 +1,4 @@
-"""Argument checks: arrays of real numbers, class numbers, and parameters with a range."""
+"""Argument checks: arrays of real numbers, data frames, labels, and parameters with a range."""
 
 import operator
 from typing import Any
@@ -63,6 +63,92 @@ def refuse_masked(name: str, value: Any) -> None:
             "an array without masked entries",
             f"drop those rows, or fill them: {name}.filled(...)",
         )
+
+
+def data_frame(name: str, X: Any) -> Any:
+    """The data frame that X is, of whatever library narwhals knows, in that library's own type; else None.
+
+    Raises
+    ------
+    fast.errors.InvalidParameterError
+        A lazy frame, which has no rows yet, or a name that is there twice.
+    """
+    if isinstance(X, np.ndarray | list | tuple) or hasattr(X, "tocsr") or X is None:
+        return None
+    if hasattr(X, "__dask_graph__"):  # which narwhals may warn of
+        return None
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(X, pass_through=True)
+        if frame is X and hasattr(X, "__arrow_c_stream__") and hasattr(X, "schema"):
+            frame = nw.from_arrow(X, backend="pyarrow")  # a batch of rows
+    except nw.exceptions.DuplicateError as error:
+        given, fix = " ".join(str(error).split())[:300], "rename the columns, or drop the copies"
+        raise InvalidParameterError(name, given, "every column once", fix) from None
+    if isinstance(frame, nw.LazyFrame):
+        given, expected = f"a lazy {frame.implementation} frame", "rows that are in memory"
+        raise InvalidTypeError(name, given, expected, f"pass {name}.collect()")
+    return frame.to_native() if isinstance(frame, nw.DataFrame) else None
+
+
+def label_array(name: str, y: Any) -> Any:
+    """Labels as an array of booleans, integers, floats, dates or text; None and sparse ones as they are.
+
+    Columns of pandas, Arrow and polars, also those that can hold missing entries, become what they
+    hold: booleans stay booleans, categories what they are called.
+
+    Raises
+    ------
+    fast.errors.InvalidParameterError
+        A missing label (None, nan, NaT, ``pandas.NA``, a masked entry), by its row.
+    fast.errors.InvalidTypeError
+        Labels of several types, or bytes.
+    """
+    refuse_masked(name, y)
+    if y is None or hasattr(y, "tocsr"):
+        return y
+    y = y.compute() if hasattr(y, "__dask_graph__") else y
+    try:
+        array = given_as = np.asarray(y)
+        if isinstance(y, list | tuple) and array.dtype.kind in "US" and array.ndim == 1:
+            array = np.asarray(y, dtype=object)  # NumPy turns whatever is beside text into text
+    except ValueError as error:
+        raise InvalidTypeError(name, str(error), "one label per row", "pass a vector") from None
+    kind = array.dtype.kind
+    missing = np.zeros(array.shape, bool)
+    if kind in "OT":
+        array = array.astype(object)
+        flat = array.ravel().tolist()
+        missing = np.array([is_missing(value) for value in flat], bool).reshape(array.shape)
+    elif kind in "fmM":
+        missing = array != array
+    if missing.any():
+        at = tuple(np.argwhere(missing)[0])
+        given, expected = f"{array[at]} in row {at[0] if at else 0}", "a label for every row"
+        fix = "drop these rows, or name a class for them"
+        raise InvalidParameterError(name, given, expected, fix)
+    if kind == "O":
+        types = {type(value) for value in flat}
+        kinds = {np.dtype(t).kind for t in types}
+        if len(kinds) > 1 and "U" in kinds:
+            given = f"labels of several types: {', '.join(sorted(t.__name__ for t in types))}"
+            fix = f"convert them, for example [str(label) for label in {name}]"
+            raise InvalidTypeError(name, given, "labels of one type", fix)
+        if kinds == {"b"} or (kinds and kinds <= {*"iuf"}):
+            array = np.asarray(flat).reshape(array.shape)
+        kind = "S" if "S" in kinds else kind
+    if kind == "S":
+        raise InvalidTypeError(name, "bytes", "text or numbers", f"np.char.decode({name})")
+    return given_as if given_as.dtype.kind == "U" else array
+
+
+def is_missing(label: Any) -> bool:
+    """None, nan, NaT or pandas' NA, which does not even compare."""
+    try:
+        return label is None or bool(label != label)
+    except (TypeError, ValueError):
+        return True
 
 
 def raise_bad_entry(

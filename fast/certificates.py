@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from fast._validation import label_array
 from fast.errors import InvalidParameterError, UnreadableError
 from fast.solvers.rounding import row_norms
 from fast.solvers.rows import is_sparse
@@ -180,7 +181,7 @@ def of_estimator(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Certi
     X = model._new(X)
     loss = model._loss(len(model.classes_))
     _stem(loss)
-    labels = np.asarray(y)
+    labels = label_array("y", y)
     encoded = np.searchsorted(model.classes_, labels).clip(max=len(model.classes_) - 1)
     if labels.shape != (X.shape[0],) or not np.array_equal(model.classes_[encoded], labels):
         raise InvalidParameterError("y", "other labels", "a label of `classes_` per row", _SAME)

@@ -49,6 +49,14 @@ class DatasetError(FastError, OSError):
     """A shipped data file is missing or damaged."""
 
 
+class ColumnWarning(UserWarning):
+    """Columns that were left out: a model that is used on them was trained without them."""
+
+
+class UnjudgedWarning(UserWarning):
+    """Classes that no example was measured on."""
+
+
 class CollapseWarning(UserWarning):
     """An SVM+ whose weights are 0: its correcting function takes the blame for every example."""
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fast._validation import check_classes, check_k, finite_array, refuse_masked
+from fast._validation import check_classes, check_k, finite_array, label_array
 from fast.errors import InvalidParameterError
 from fast.ranking.labels import mask_of, scores_of
 
@@ -54,8 +54,7 @@ def topk_accuracy(
     if classes is None:
         y = check_classes(y_true, n, m, "y_true")
     else:
-        refuse_masked("y_true", y_true)
-        y = _columns(np.asarray(y_true), np.asarray(classes), n, m)
+        y = _columns(label_array("y_true", y_true), label_array("classes", classes), n, m)
     own = values[np.arange(n), y]
     others_ahead = (values >= own[:, np.newaxis]).sum(axis=1) - 1
     return float(np.mean(others_ahead < k))

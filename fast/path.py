@@ -10,13 +10,17 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing, gen_batches
+from sklearn.utils import _safe_indexing, column_or_1d, gen_batches
 from sklearn.utils.validation import _num_samples
 
-from fast._validation import number
-from fast.data import Source, groups_ahead
+from fast._validation import label_array, number
+from fast.data import Source
+from fast.data.columns import tabular
+from fast.data.in_memory import InMemory
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.estimators import CertifiedClassifier
+from fast.estimators._blocks import blocks
+from fast.estimators._settings import by_name
 from fast.estimators.multiclass import MulticlassLinearModel
 from fast.metrics import score_columns, topk_accuracy
 from fast.path_record import PathRecord
@@ -90,27 +94,35 @@ def accuracies(
     among : array of bool (n,), optional
         Which rows count; by default all.
     """
-    classes, y = models[0].classes_, np.asarray(y)
-    hits, seen = np.zeros((len(ks), len(models))), 0
-    for at, part in _blocks(X, max(1, AT_ONCE // len(classes))):
-        own = y[at] if among is None else y[at][among[at]]
-        if not len(own):
-            continue
-        part = part if among is None else _safe_indexing(part, np.flatnonzero(among[at]))
+    classes, y = models[0].classes_, column_or_1d(label_array("y", y))
+    X = tabular(X)
+    X = by_name(models[0], X) if isinstance(X, Source) else X
+    n = X.shape[0] if isinstance(X, Source) else _num_samples(X)
+    among = np.ones(n, bool) if among is None else among
+    if len(y) != n or not among.any():
+        given = f"{len(y)} labels of {n} rows, {np.count_nonzero(among)} of which count"
+        fix = "pass rows to measure on, and a label for each"
+        raise InvalidParameterError("y", given, "a label per row, and at least one row", fix)
+    hits, names = np.zeros((len(ks), len(models))), getattr(models[0], "feature_names_in_", None)
+    for at, part in _blocks(X, max(1, AT_ONCE // len(classes)), among, names):
+        own = y[at][among[at]]
         for j, model in enumerate(models):
             f = score_columns(model.decision_function(part))
             hits[:, j] += [len(own) * topk_accuracy(own, f, k, classes=classes) for k in ks]
-        seen += len(own)
-    return hits / max(seen, 1)
+    return hits / np.count_nonzero(among)
 
 
-def _blocks(X: Any, size: int) -> Iterator[tuple[slice, Any]]:
-    """Rows in order, so many at a time, and where they are; groups of a source are read once."""
-    whole = [(slice(0, _num_samples(X)), X)]
-    for group, part in groups_ahead(X) if isinstance(X, Source) else whole:
-        for rows in gen_batches(group.stop - group.start, size):
-            at = slice(group.start + rows.start, group.start + rows.stop)
-            yield at, _safe_indexing(part, rows)
+def _blocks(X: Any, size: int, among: np.ndarray, names: Any) -> Iterator[tuple[slice, Any]]:
+    """Those of so many rows at a time that count, and where these are; a source is read once."""
+    whole = ((at, _safe_indexing(X, at)) for at in gen_batches(len(among), size))
+    for at, part in blocks(X, size, names) if isinstance(X, Source) else whole:
+        chosen = np.flatnonzero(among[at])
+        if len(chosen) and len(chosen) < len(among[at]):
+            named = isinstance(part, Source)
+            some = _safe_indexing(part[:] if named else part, chosen)
+            part = InMemory(some, name=part.name, columns=part.columns) if named else some
+        if len(chosen):
+            yield at, part
 
 
 def regularization_path(

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _check_feature_names
 
+from fast._validation import label_array
 from fast.data import Source, fingerprint
 from fast.errors import InvalidParameterError
+from fast.estimators._settings import by_name
 from fast.solvers.checkpoint import Checkpoint
 from fast.solvers.first_pass import examined
 
@@ -34,7 +36,7 @@ class PathRecord:
         with self._of_folder():
             folder.mkdir(parents=True, exist_ok=True)
         self.X = X
-        self.classes, numbers = np.unique(np.asarray(y), return_inverse=True)
+        self.classes, numbers = np.unique(label_array("y", y), return_inverse=True)
         told = {k: v for k, v in worker.get_params().items() if k not in BESIDES}
         smooth = "gradients" in worker._loss(len(self.classes)).capabilities
         self.blocks = isinstance(X, Source) and not X.in_memory and smooth
@@ -63,7 +65,9 @@ class PathRecord:
         worker, values = self.worker, {n: v if v.ndim else v.item() for n, v in held.items()}
         for name in [n for n in vars(worker) if n.endswith("_")]:  # of another C
             delattr(worker, name)
-        if not isinstance(self.X, Source):
+        if isinstance(self.X, Source):
+            by_name(worker, self.X, reset=True)
+        else:
             _check_feature_names(worker, self.X, reset=True)
         worker.classes_ = self.classes
         vars(worker).update({name: values[name] for name in FITTED})

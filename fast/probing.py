@@ -1,5 +1,6 @@
 """Linear probes: a classifier on frozen features for each C, every one with a certified gap."""
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -13,9 +14,11 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_features, _num_samples
 
 from fast._threads import resolve
-from fast._validation import check_k
+from fast._validation import check_k, label_array
 from fast.data import Source, groups_ahead
-from fast.errors import InvalidParameterError, InvalidTypeError
+from fast.data.columns import aligned, feature_names, tabular
+from fast.data.in_memory import InMemory
+from fast.errors import InvalidParameterError, InvalidTypeError, UnjudgedWarning
 from fast.estimators.topk_logistic_regression import TopKLogisticRegression
 from fast.estimators.topk_svc import TopKSVC
 from fast.path import accuracies, fits, grid_of
@@ -33,6 +36,7 @@ __all__ = [
 ]
 
 HELD_OUT = 0.1  # of the rows, without validation data
+NAMED = 10  # classes in a warning
 #: Names of losses; all but the softmax are made for k guesses.
 LOSSES: dict[str, tuple[Any, dict[str, Any]]] = {
     "softmax": (TopKLogisticRegression, {}),
@@ -81,6 +85,8 @@ class ProbeResult:
         Where rows were held out, it is trained again on all of them, as ``GridSearchCV`` does.
     complete : bool
         False after Ctrl-C, or if ``report`` stopped.
+    unjudged : tuple
+        Classes of which no row was measured on.
     """
 
     Cs: np.ndarray
@@ -93,6 +99,7 @@ class ProbeResult:
     judged_on: str
     best: Any
     complete: bool
+    unjudged: tuple[Any, ...] = ()
 
     @property
     def certified(self) -> bool:
@@ -124,12 +131,12 @@ def probe(
 
     Parameters
     ----------
-    X : array, sparse matrix or `fast.data.Source` (n, d)
+    X : array, sparse matrix, data frame or `fast.data.Source` (n, d)
         Features, as they are: what is to be centred, scaled or normalised is the caller's.
     y : array (n,), optional
         Labels; by default those that came with a source.
     validation : pair (X, y), optional
-        y may be None where X came with labels.
+        y may be None where X came with labels. Columns that have names are taken by these.
         What C is chosen on. By default a tenth of the rows, drawn with the same share of each
         class, is kept out of training until C is chosen.
     Cs : sequence of float, optional
@@ -165,7 +172,14 @@ def probe(
     Raises
     ------
     fast.errors.InvalidParameterError
-        An unknown loss or preset, rows that cannot be held out; else as ``fit``.
+        An unknown loss or preset, rows that cannot be held out, none to measure on; else as ``fit``.
+
+    Warns
+    -----
+    fast.errors.UnjudgedWarning
+        Classes of which no row is measured on, by name.
+    fast.errors.ColumnWarning
+        Columns of ``validation`` that X does not have: they are left out.
 
     Notes
     -----
@@ -181,18 +195,26 @@ def probe(
     * ``mteb`` (embeddings-benchmark/mteb, abstasks/classification.py): scikit-learn's lbfgs, C = 1,
       at most 100 iterations, on 8 examples per class (16 or 32 for many tasks), drawn ten times.
     """
+    X = tabular(X)
     y = getattr(X, "labels", None) if y is None else y
     if y is None:
         raise InvalidTypeError("y", "None", "labels (n,)", "pass y: X came without labels")
-    X = X[:] if isinstance(X, Source) and X.in_memory else X
-    if validation is not None and validation[1] is None:
-        validation = validation[0], getattr(validation[0], "labels", None)
-    y = np.asarray(y)
+    y = _labels("y", y)
+    if isinstance(X, Source) and X.in_memory and X.columns is None:
+        X = X[:]
+    if validation is not None:
+        validation = _judged(validation, X)
     estimator, plan, m, held_out = checked(
         X, y, validation, Cs, loss=loss, k=k, preset=preset, random_state=random_state,
         tol=tol, max_iter=max_iter, fit_intercept=fit_intercept, n_jobs=n_jobs,
     )  # fmt: skip
     ks = tuple(sorted({k, *(int(t) for t in topk if 0 < t < m)}))
+    unjudged = _unjudged(y, validation, plan, held_out)
+    if unjudged:
+        named = ", ".join(str(label) for label in unjudged[:NAMED])
+        more = f" and {len(unjudged) - NAMED} more" if len(unjudged) > NAMED else ""
+        said = f"no row to measure on is of {len(unjudged)} of {m} classes: {named}{more}"
+        warnings.warn(f"{said}; accuracy is that of the others", UnjudgedWarning, stacklevel=2)
     draws = _draws(X, y, plan, validation, held_out, random_state)
     found = _fitted(draws, estimator, plan, ks, report, folder)
     complete = len(found) == len(plan.Cs) * plan.draws and not found[-1][0]._interrupted
@@ -206,7 +228,7 @@ def probe(
         np.array([model.C for model in models]), models,
         np.array([model.dual_gap_ for model in models]),
         np.array([model.n_iter_ for model in models]),
-        np.array([seconds for _, seconds, _ in found]), ks, table, told, best, complete,
+        np.array([seconds for _, seconds, _ in found]), ks, table, told, best, complete, unjudged,
     )  # fmt: skip
 
 
@@ -221,6 +243,10 @@ def checked(
     classes = np.unique(y)
     if validation is not None:
         _check(validation, X, classes)
+    elif plan.shots is not None and np.unique(y, return_counts=True)[1].max() <= plan.shots:
+        given = f"{preset!r}, which trains on {plan.shots} rows of each class: all {len(y)} of them"
+        fix = "pass validation=(X, y), or more rows, or leave preset out"
+        raise InvalidParameterError("preset", given, "rows to measure on", fix)
     check_k(k, max(len(classes) - 1, 1), " (the number of other classes)")
     held = validation is None and plan.shots is None
     return estimator, plan, len(classes), _held_out(y, random_state) if held else None
@@ -266,13 +292,47 @@ def _fitted(
     return found
 
 
-def _check(validation: tuple[Any, Any], X: Any, classes: np.ndarray) -> None:
-    """Refuse now what could not be measured on after the first fit."""
-    given, labels = validation
+def _labels(name: str, y: Any) -> np.ndarray:
+    """One per row; a column of them is a vector."""
+    y = label_array(name, y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim != 1:
+        fix = "pass one label per row; rows of labels train fast.MultilabelClassifier"
+        raise InvalidParameterError(name, f"shape {y.shape}", "a vector of labels", fix)
+    return np.asarray(y)
+
+
+def _judged(validation: Any, X: Any) -> tuple[Any, np.ndarray]:
+    """Rows to measure on, with the columns of X by name, and their labels."""
+    if not isinstance(validation, tuple | list) or len(validation) != 2:
+        given = type(validation).__name__
+        raise InvalidParameterError("validation", given, "a pair (X, y)", "pass (X, y)")
+    given, labels = tabular(validation[0], "validation"), validation[1]
+    labels = getattr(given, "labels", None) if labels is None else labels
     if labels is None:
         raise InvalidParameterError(
             "validation", "None for y, and X without labels", "a label per row", "pass (X, y)"
         )
+    return aligned(given, feature_names(X), "validation"), _labels("validation", labels)
+
+
+def _unjudged(y: np.ndarray, validation: Any, plan: Preset, held: Any) -> tuple[Any, ...]:
+    """Classes of y of which no row is measured on, in any draw."""
+    classes, sizes = np.unique(y, return_counts=True)
+    if validation is not None:
+        seen = np.isin(classes, validation[1])
+    else:
+        seen = sizes > plan.shots if plan.shots is not None else np.isin(classes, y[held])
+    return tuple(classes[~seen].tolist())
+
+
+def _check(validation: tuple[Any, Any], X: Any, classes: np.ndarray) -> None:
+    """Refuse now what could not be measured on after the first fit."""
+    given, labels = validation
+    if not len(labels):
+        fix = "pass examples, or leave it out"
+        raise InvalidParameterError("validation", "no rows", "rows to measure on", fix)
     sizes = _num_features(given), _num_features(X)
     if sizes[0] != sizes[1] or _num_samples(given) != len(labels):
         raise InvalidParameterError(
@@ -322,7 +382,9 @@ def _taken(X: Any, chosen: np.ndarray) -> Any:
     if not isinstance(X, Source):
         return _safe_indexing(X, np.flatnonzero(chosen))
     parts = [part[chosen[group]] for group, part in groups_ahead(X)]
-    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+    rows = sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+    names = feature_names(X)
+    return rows if names is None else InMemory(rows, name=X.name, columns=names)
 
 
 def _held_out(y: np.ndarray, seed: int) -> np.ndarray:

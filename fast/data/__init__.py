@@ -73,7 +73,7 @@ def rows(
 
         many = Many([rows(part, label=label, features=features) for part in source])
         whole = all(isinstance(part, InMemory) for part in many.parts)
-        return InMemory(many[:], many.labels) if whole else many
+        return InMemory(many[:], many.labels, columns=many.columns) if whole else many
     if label is not None or features is not None:
         given = f"label={label!r}, features={features!r} for {suffix or kind.__name__}"
         fix = "pass labels to fit, and all columns"

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from copy import copy
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -83,6 +84,16 @@ class Arrow(Source):
             raise _spoilt(name, f"{file.rows} rows, where its groups have {n}")
         self.shape, ends = (n, d), [0, *accumulate(counts)]
         self.groups = tuple(slice(a, b) for a, b in pairwise(ends))
+
+    def select(self, columns: list[str]) -> Source:
+        """The others are not read."""
+        if self.listed or columns == self.columns:
+            return super().select(columns)
+        found = copy(self)
+        found.chosen = found.columns = [*columns]
+        found.shape = self.shape[0], len(columns)
+        found.__dict__.pop("_facts", None)
+        return found
 
     def read(self, rows: slice) -> NDArray[Any]:
         """Rows of one row group, all of which is decoded."""

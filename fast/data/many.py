@@ -28,7 +28,7 @@ class Many(Source):
                 given = f"{part.shape[1]} features, where {first.name} has {first.shape[1]}"
                 fix = "leave it out, or extract its features again"
                 raise InvalidParameterError(part.name, given, "files of equal width", fix)
-            if part.columns and part.columns != named.columns:
+            if part.columns and {*part.columns} != {*(named.columns or ())}:
                 given = f"columns {', '.join(part.columns)}"[:300]
                 expected = f"{', '.join(named.columns or ())}, as {named.name} has"
                 fix = "name them: fast.data.rows(paths, features=[...])"
@@ -37,7 +37,10 @@ class Many(Source):
                 given = "labels in some of the files only"
                 fix = "pass label= for all of them, or for none"
                 raise InvalidParameterError(part.name, given, "labels in all or none", fix)
-        self.parts, self.columns = tuple(parts), named.columns
+        self.columns = named.columns
+        self.parts = tuple(
+            part.select(self.columns) if part.columns and self.columns else part for part in parts
+        )  # the same names in another order are put right
         self.name = f"{first.name} ... {parts[-1].name} ({len(parts)} files)"
         self.starts = [0, *np.cumsum([len(part) for part in parts]).tolist()]
         self.shape = (self.starts[-1], first.shape[1])
@@ -49,6 +52,12 @@ class Many(Source):
         )
         if first.labels is not None:
             self.labels = np.concatenate([part.labels for part in parts])
+
+    def select(self, columns: list[str]) -> Source:
+        """Of every part."""
+        if columns == self.columns or not all(part.columns for part in self.parts):
+            return super().select(columns)
+        return Many([part.select(columns) for part in self.parts])
 
     def read(self, rows: slice) -> Any:
         """Rows of one part."""

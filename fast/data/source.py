@@ -52,6 +52,10 @@ class Source(ABC):
         """What errors call a row: the file, and the row's number in it, from 0."""
         return self.name, row
 
+    def select(self, columns: list[str]) -> "Source":
+        """The same rows with some of the named columns, in this order."""
+        return self if columns == self.columns else Selected(self, columns)
+
     @property
     def facts(self) -> dict[Any, Any]:
         """What passes over all rows found, for the next fit: a path of C reads them once."""
@@ -78,3 +82,20 @@ class Source(ABC):
 
             return sp.csr_array(sp.vstack(parts, format="csr"))
         return np.concatenate(parts) if parts else np.empty((0, self.shape[1]), self.dtype)
+
+
+class Selected(Source):
+    """A source seen through some of its columns."""
+
+    def __init__(self, source: Source, columns: list[str]) -> None:
+        place = {name: j for j, name in enumerate(source.columns or ())}
+        self.source, self.columns = source, [*columns]
+        self.places = [place[name] for name in columns]
+        self.name, self.labels, self.place = source.name, source.labels, source.place
+        self.dtype, self.groups, self.in_memory = source.dtype, source.groups, source.in_memory
+        self.shape = source.shape[0], len(columns)
+
+    def read(self, rows: slice) -> Any:
+        """As of the source; a copy."""
+        block = self.source.read(rows)[:, self.places]
+        return block if hasattr(block, "indptr") else np.ascontiguousarray(block)

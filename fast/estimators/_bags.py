@@ -6,6 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from fast._validation import MAGNITUDE, raise_bad_entry, real_array
+from fast.data import Source
+from fast.data.columns import aligned, feature_names, tabular
 from fast.errors import InvalidParameterError, InvalidTypeError
 
 
@@ -13,23 +15,27 @@ class Bags(NamedTuple):
     """Candidates of all bags, bag after bag.
 
     ``rows`` (n_rows, d), dense or CSR, float64 or float32, ``first`` (n_bags,) the first row of each bag, ``bag``
-    (n_rows,) the bag of each row.
+    (n_rows,) the bag of each row; ``names`` of the features, where bags are data frames.
     """
 
     rows: Any
     first: np.ndarray
     bag: np.ndarray
+    names: list[str] | None = None
 
 
-def stack(X: Any, n_features: int | None = None) -> Bags:
+def stack(X: Any, n_features: int | None = None, names: Any = None) -> Bags:
     """Bags from a sequence of (n_candidates, d) matrices, or one array (n_bags, n_candidates, d).
 
     Parameters
     ----------
-    X : sequence of arrays or sparse matrices, or array
+    X : sequence of arrays, sparse matrices or data frames, or array
         Real numbers; float32 stays float32 if all are. One sparse matrix makes all rows CSR.
+        Columns of data frames are those of the first, or of the fit, by their names.
     n_features : int, optional
         d of the fit.
+    names : sequence of str, optional
+        Of the features of the fit.
 
     Raises
     ------
@@ -54,7 +60,10 @@ def stack(X: Any, n_features: int | None = None) -> Bags:
     given = list(X)
     if not given:
         raise InvalidParameterError("X", "no bags", "at least one bag", "add bags")
-    bags = [_matrix(i, bag) for i, bag in enumerate(given)]
+    given = [tabular(bag, f"X[{i}]") for i, bag in enumerate(given)]
+    names = next(filter(None, map(feature_names, given)), None) if names is None else names
+    given = [aligned(bag, names, f"X[{i}]") for i, bag in enumerate(given)]
+    bags = [_matrix(i, bag[:] if isinstance(bag, Source) else bag) for i, bag in enumerate(given)]
     d = bags[0].shape[1] if n_features is None else n_features
     for i, bag in enumerate(bags):
         if bag.shape[1] != d:
@@ -84,7 +93,7 @@ def stack(X: Any, n_features: int | None = None) -> Bags:
         i = int(bag[places[np.argmax(wrong)]])
         wrong_bag = bags[i].toarray() if sp.issparse(bags[i]) else bags[i]
         raise_bad_entry(f"X[{i}]", wrong_bag, limit=MAGNITUDE)
-    return Bags(rows, first, bag)
+    return Bags(rows, first, bag, names)
 
 
 def _matrix(i: int, bag: Any) -> Any:

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import label_ranking_average_precision_score
-from sklearn.utils.validation import validate_data
 
-from fast.data import Source
+from fast.data.columns import aligned
 from fast.errors import InvalidParameterError
-from fast.estimators._settings import DTYPES
+from fast.estimators._settings import check_data
 from fast.metrics import topk_accuracy
 from fast.solvers.state import TrainingState
 
@@ -41,8 +40,7 @@ class Evaluation:
                     "eval_set", f"{type(pair).__name__} as {name}", "pairs (X, y)", "pass [(X, y)]"
                 )
             X, y = pair
-            if isinstance(X, Source):
-                X, y = X[:], X.labels if y is None else y
+            X = aligned(X, getattr(estimator, "feature_names_in_", None), f"eval_set {name}")
             X, encoded = estimator._watched(name, X, y)
             kernel = estimator._map
             if kernel is None:
@@ -78,7 +76,7 @@ class Evaluation:
 
 def watched(estimator: Any, name: str, X: Any, y: Any) -> tuple[Any, np.ndarray]:
     """Features and class numbers of a set that is watched."""
-    X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=DTYPES, order="C", reset=False)
+    X, y = check_data(estimator, X, y, reset=False)
     unknown = np.setdiff1d(y, estimator.classes_)
     if unknown.size:
         raise InvalidParameterError(

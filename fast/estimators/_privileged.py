@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from fast._validation import number, real_array, refuse_masked
+from fast.data import Source
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.estimators._kernel import KernelMap
 from fast.estimators._settings import DTYPES, settled
@@ -48,6 +49,7 @@ def check_privileged(Z: Any, n: int | None, estimator: Any, n_features: int | No
             "an array or sparse matrix with one row per row of X: only those are split along with X",
             "pass np.asarray(Z)",
         )
+    Z = Z[:] if isinstance(Z, Source) else Z
     refuse_masked("Z", Z)
     if getattr(Z, "ndim", 2) == 1:
         raise InvalidParameterError(

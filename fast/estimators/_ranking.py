@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import column_or_1d
 
-from fast._validation import moderate
+from fast._validation import is_missing, label_array, moderate
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.estimators._settings import CertifiedClassifier, arrays_of, check_settings, encode
 from fast.estimators._threshold import best_threshold
@@ -155,7 +155,7 @@ class RankingModel(CertifiedClassifier):
             raise InvalidParameterError(
                 "sample_weight", "given", "None: ranks have no weights", "leave it out"
             )
-        labels = column_or_1d(y)
+        labels = column_or_1d(label_array("y", y))
         if len(labels) != len(scores):
             raise InvalidParameterError(
                 "y", f"{len(labels)} labels for {len(scores)} rows", "one label per row", "match y"
@@ -223,7 +223,7 @@ def check_groups(groups: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     if groups is None:
         return np.zeros(1, np.int64), np.zeros(n, np.int64)
     array = np.asarray(groups)
-    if array.dtype.kind in "fO" and any(_missing(g) for g in array.ravel()):
+    if array.dtype.kind in "fO" and any(is_missing(g) for g in array.ravel()):
         raise InvalidParameterError(
             "groups", "a missing label", "the query of each row of X", "fill it or drop the row"
         )
@@ -236,11 +236,3 @@ def check_groups(groups: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
             "groups", f"labels of several types ({error})", "labels of one type", "convert groups"
         ) from None
     return names, codes
-
-
-def _missing(label: Any) -> bool:
-    """None, nan, NaT or pandas' NA, which does not even compare."""
-    try:
-        return label is None or bool(label != label)
-    except TypeError:
-        return True

@@ -9,11 +9,20 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array, check_X_y
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_n_features,
+    _check_sample_weight,
+    check_is_fitted,
+    validate_data,
+)
 
 from fast._interrupts import Interrupts
-from fast._validation import MAGNITUDE, number, refuse_masked
+from fast._validation import MAGNITUDE, data_frame, label_array, number, refuse_masked
+from fast.data import Source
+from fast.data.columns import aligned, feature_names
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.solvers.orthonormal import badly_scaled
 from fast.solvers.rows import is_sparse
@@ -30,8 +39,11 @@ class Classifier(ClassifierMixin, BaseEstimator):
     def _new(self, X: Any) -> Any:
         """Features to predict from, checked."""
         check_is_fitted(self)
-        refuse_masked("X", X)
-        return validate_data(self, X, accept_sparse="csr", dtype=DTYPES, reset=False)
+        return checked_data(self, X, reset=False)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy of `predict`, as scikit-learn's classifiers have it; ``y`` may be any column of labels."""
+        return float(ClassifierMixin.score(self, X, label_array("y", y), sample_weight))
 
 
 class CertifiedClassifier(CallbackSupportMixin, Classifier):
@@ -151,13 +163,49 @@ def check_count(name: str, value: Any, fix: str) -> int:
     return int(value)
 
 
-def check_data(estimator: Any, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-    """Features as float32 or float64, C-contiguous or canonical CSR, of bounded magnitude."""
-    for name, value in (("X", X), ("y", y)):
-        refuse_masked(name, value)
+def check_data(
+    estimator: Any, X: Any, y: Any, reset: bool = True, **options: Any
+) -> tuple[Any, np.ndarray]:
+    """Features as float32 or float64, C-contiguous or canonical CSR, of bounded magnitude, and labels."""
+    y = X.labels if y is None and isinstance(X, Source) else y
+    y = label_array("y", y)
     with np.errstate(invalid="ignore"):  # inf beside numbers whose sum overflows
-        X, y = validate_data(estimator, X, y, accept_sparse="csr", dtype=DTYPES, order="C")
+        X, y = checked_data(estimator, X, y, reset=reset, order="C", **options)
     return settled("X", X), y
+
+
+def checked_data(estimator: Any, X: Any, *y: Any, reset: bool, **options: Any) -> Any:
+    """`validate_data` of scikit-learn for sources and data frames of any library, too.
+
+    The columns of a source are put into the order of the fit by their names; frames, as everywhere in
+    scikit-learn, are refused where these differ.
+    """
+    refuse_masked("X", X)
+    options = {"accept_sparse": "csr", "dtype": DTYPES} | options
+    if not isinstance(X, Source):
+        frame = data_frame("X", X)
+        return validate_data(estimator, X if frame is None else frame, *y, reset=reset, **options)
+    X = by_name(estimator, X, reset=reset)[:]
+    if y and y[0] is not None:
+        found = check_X_y(X, *y, estimator=estimator, **options)
+    else:
+        found = check_array(X, input_name="X", estimator=estimator, **options)
+    _check_n_features(estimator, found[0] if y else found, reset=reset)
+    return found
+
+
+def by_name(estimator: Any, X: Any, reset: bool = False) -> Any:
+    """A source with the columns of the fit, in their order; ``reset``: keep their names for later uses."""
+    names = feature_names(X)
+    if reset:
+        estimator.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            estimator.feature_names_in_ = np.array(names, dtype=object)
+        return X
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is not None and names is None:  # as scikit-learn warns of arrays
+        _check_feature_names(estimator, np.empty((0, 0)), reset=False)
+    return aligned(X, known)
 
 
 def settled(name: str, X: Any) -> Any:

@@ -42,8 +42,6 @@ class SignedLinearModel(MulticlassLinearModel):
         if hasattr(X, "__dask_graph__") or (isinstance(X, Source) and not X.in_memory):
             name = getattr(X, "name", "a Dask array")
             raise InvalidParameterError("X", name, "an array or CSR", "load the rows: X[:]")
-        if isinstance(X, Source):
-            X, y = X[:], X.labels if y is None else y
         return self._checked(X, y)
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray]:

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from fast._validation import moderate
+from fast.data.columns import aligned, feature_names, tabular
 from fast.errors import CollapseWarning, InvalidParameterError
 from fast.estimators._kernel import check_kernel
 from fast.estimators._log_odds import log_odds
@@ -104,6 +105,8 @@ class PrivilegedModel(CertifiedClassifier):
         classes, encoded = encode(y)
         n = X.shape[0]
         weight = self._weights(sample_weight, X, classes, encoded, settings["C"])
+        Z = tabular(Z, "Z")
+        names = feature_names(Z)
         Z = None if Z is None else check_privileged(Z, n, self)
         kept = np.flatnonzero(weight > 0.0)
         positives = [1] if len(classes) == 2 else range(len(classes))
@@ -117,6 +120,8 @@ class PrivilegedModel(CertifiedClassifier):
         with monitor, named(single, K="kernel", Kz="kernel_z"):
             solutions = solve(problem, Reporter(monitor, problem))
         self._store(solutions, fitted, problem, n, kept)
+        if names is not None:
+            self.privileged_feature_names_in_ = np.array(names, dtype=object)
         return self._concerns(settings["tol"], solutions)
 
     def _weights(
@@ -294,14 +299,15 @@ class PrivilegedModel(CertifiedClassifier):
         Parameters
         ----------
         Z : array or sparse matrix (n, n_privileged_features)
-            As given to ``fit``, scaled here; for ``kernel_z="precomputed"`` the kernel values with
-            the training examples.
+            As given to ``fit``, scaled here; columns of a data frame by their names. For
+            ``kernel_z="precomputed"`` the kernel values with the training examples.
         """
         check_is_fitted(self)
         if not hasattr(self, "correction_intercept_"):
             raise InvalidParameterError(
                 "Z", "a model that was fitted without Z", "one fitted with Z", "fit(X, y, Z)"
             )
+        Z = aligned(Z, getattr(self, "privileged_feature_names_in_", None), "Z")
         Z = check_privileged(Z, None, self, self.n_privileged_features_in_)
         if self.z_scaler_ is not None:
             Z = self.z_scaler_.transform(Z)

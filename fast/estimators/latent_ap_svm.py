@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
+from fast._validation import label_array
 from fast.errors import InvalidParameterError
 from fast.estimators._bags import Bags, stack
 from fast.estimators._progress import Monitor
@@ -155,6 +156,8 @@ class LatentAPSVM(RankingModel):
         old = getattr(self, "_last", None) if self.warm_start else None
         start = old if old is not None and len(old) == bags.rows.shape[1] else None
         self.n_features_in_ = bags.rows.shape[1]
+        if bags.names is not None:
+            self.feature_names_in_ = np.array(bags.names, dtype=object)
         monitor = Monitor(self, X, y, tol, None)
         with monitor:
             result = latent_ap_svm.train(
@@ -200,7 +203,10 @@ class LatentAPSVM(RankingModel):
     def _labels(y: Any, bags: Bags) -> np.ndarray:
         if y is None:
             raise InvalidParameterError("y", "None", "one label per bag", "pass y")
-        labels = check_array(y, ensure_2d=False, dtype=None, ensure_min_samples=0, input_name="y")
+        labels = label_array("y", y)
+        labels = check_array(
+            labels, ensure_2d=False, dtype=None, ensure_min_samples=0, input_name="y"
+        )
         labels = column_or_1d(labels, warn=True)
         if len(labels) != len(bags.first):
             raise InvalidParameterError(
@@ -217,4 +223,5 @@ class LatentAPSVM(RankingModel):
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        return self._best_scores(stack(X, self.n_features_in_), self.coef_[0])
+        names = getattr(self, "feature_names_in_", None)
+        return self._best_scores(stack(X, self.n_features_in_, names), self.coef_[0])

@@ -109,13 +109,17 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
 
         Parameters
         ----------
-        X : array or sparse matrix (n_samples, n_features), or `fast.data.Source`
+        X : array, sparse matrix or data frame (n_samples, n_features), or `fast.data.Source`
             float64 or float32; CSR stays CSR. The kernel matrix (n_samples, n_samples) for
             ``kernel="precomputed"``. Rows of files, from `fast.data.rows`, are read in blocks, and no
             array of n_samples times n_classes is made: there is no ``dual_coef_`` then, but for hinges
             whose dual takes no more than 256 MB, or is kept in memory for ``warm_start``.
+            Data frames are those of any library that narwhals knows. Names of columns become
+            ``feature_names_in_``: later a source is read by them, in any order, and a frame in another
+            order is an error, as in scikit-learn.
         y : array (n_samples,)
-            At least two classes. May be left out where a source has labels.
+            At least two classes; columns of pandas, polars and Arrow are what they hold, and nothing may
+            be missing. May be left out where a source has labels.
         sample_weight : array (n_samples,), optional
             Factors of C per example, >= 0; zero removes an example.
         eval_set : list of pairs (X, y), or dict of such pairs, optional
@@ -132,7 +136,7 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
         Raises
         ------
         InvalidParameterError
-            A parameter is outside its range (the message says which, and the fix).
+            A parameter is outside its range, or a label is missing (the message says which, and the fix).
         ValueError
             From scikit-learn: nan, inf, wrong shapes, mismatched rows.
 

@@ -5,13 +5,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from fast._validation import check_indicator, refuse_masked
+from fast._validation import check_indicator
 from fast.errors import InvalidParameterError
 from fast.estimators._blocks import row_by_row
 from fast.estimators._progress import Monitor
-from fast.estimators._settings import DTYPES, encode, settled
+from fast.estimators._settings import check_data, encode
 from fast.estimators._signed import SignedLinearModel
 from fast.models.multiclass_erm import TrainingResult
 from fast.solvers.rows import is_sparse
@@ -121,21 +121,17 @@ class MultilabelClassifier(SignedLinearModel):
         return tags
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-        for name, value in (("X", X), ("y", y)):
-            refuse_masked(name, value)
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=DTYPES, order="C", multi_output=True
-        )
+        X, y = check_data(self, X, y, multi_output=True)
         self.multilabel_ = type_of_target(y) == "multilabel-indicator"
         if not self.multilabel_:
             if np.ndim(y) == 2 and y.shape[1] > 1:
                 check_indicator("y", y, y.shape)
             y = column_or_1d(y, warn=True)
             self.classes_, encoded = encode(y)
-            return settled("X", X), y, encoded[:, None] == np.arange(len(self.classes_))
+            return X, y, encoded[:, None] == np.arange(len(self.classes_))
         own = self._indicator(y)
         self.classes_ = np.arange(own.shape[1])
-        return settled("X", X), own, own
+        return X, own, own
 
     @staticmethod
     def _indicator(y: Any, name: str = "y") -> np.ndarray:
@@ -146,9 +142,7 @@ class MultilabelClassifier(SignedLinearModel):
         if not self.multilabel_:
             X, y = super()._watched(name, X, y)
             return X, y[:, None] == np.arange(len(self.classes_))
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=DTYPES, order="C", multi_output=True, reset=False
-        )
+        X, y = check_data(self, X, y, reset=False, multi_output=True)
         own = self._indicator(y)
         if own.shape[1] != len(self.classes_):
             raise InvalidParameterError(
@@ -157,6 +151,9 @@ class MultilabelClassifier(SignedLinearModel):
                 f"the {len(self.classes_)} of the training data",
                 "pass an indicator with the same columns",
             )
+        if not own.any():
+            given, fix = f"no right label in {name}", "leave this set out"
+            raise InvalidParameterError("eval_set", given, "an example with a right label", fix)
         some = own.any(axis=1) if self.loss == "entropy" else slice(None)
         return X[some], own[some]
 

@@ -85,6 +85,8 @@ class SVMPlusClassifier(PrivilegedModel):
         v and rho, of Z as scaled; v is not there with a kernel on Z, neither is without Z.
     correction_kernel_coef_ : ndarray (m, n_samples)
         With a kernel on Z: v = sum_i correction_kernel_coef_i phi(z_i).
+    privileged_feature_names_in_ : ndarray (n_privileged_features,) of str
+        Where Z was a data frame.
     z_scaler_ : object or None
         What Z went through: ``transform(Z)`` subtracts ``mean_`` (None for sparse Z) and divides by
         ``scale_``.

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fast._validation import real_array, refuse_masked
+from fast._validation import label_array, real_array, refuse_masked
 from fast.errors import InvalidParameterError, InvalidTypeError
 
 _ACCEPTED = "True or 1 for positives, False, 0 or -1 for negatives"
@@ -49,6 +49,7 @@ def mask_of(
         array = np.asarray(y)
     except ValueError as error:
         raise InvalidTypeError(name, str(error), "one label per score", "pass a vector") from None
+    array = label_array(name, array) if array.dtype.kind == "O" else array
     if array.ndim != 1 or (n is not None and array.shape[0] != n):
         raise InvalidParameterError(
             name,

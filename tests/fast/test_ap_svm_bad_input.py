@@ -22,7 +22,7 @@ G = np.repeat([5, 3], 6)
     [
         *bad.data(X, Y),
         (X, np.arange(12) % 3, r"^y: 3 classes.*Only binary classification.*y == label"),
-        (X, np.where(Y, np.nan, 0.0), "contains NaN"),
+        (X, np.where(Y, np.nan, 0.0), "^y: nan in row 0; expected a label for every row"),
         (X, np.where(Y, "a", None), "label|y: "),
     ],
 )

@@ -309,8 +309,10 @@ def test_shards_follow_one_another(tmp_path: Path) -> None:
         written(tmp_path, f"{name}.parquet", **dict(columns))
         for name, columns in (("one", wide(X32).items()), ("turned", [*wide(X32).items()][::-1]))
     )
-    with pytest.raises(InvalidParameterError, match=r"columns f6, f5.*f0, f1.*features="):
-        rows([shards[0], one, turned])
+    check_rows(rows([shards[0], one, turned]), np.concatenate([X[:60], X32, X32]))
+    other = written(tmp_path, "other.parquet", **{f"g{i}": X32[:, i] for i in range(7)})
+    with pytest.raises(InvalidParameterError, match=r"columns g0, g1.*f0, f1.*features="):
+        rows([shards[0], one, other])
 
 
 def test_dask_arrays_are_read_by_chunks_of_rows() -> None:

@@ -26,7 +26,7 @@ def test_newton_needs_a_smooth_loss():
         *bad.data(X, Y),
         (X[0, 0], Y, "2D array"),
         (X[:1], Y[:1], "y: one class|1 sample"),
-        (X, np.where(Y == 2, np.nan, Y), "contains NaN"),
+        (X, np.where(Y == 2, np.nan, Y), "^y: nan in row 2; expected a label for every row"),
     ],
 )
 @pytest.mark.parametrize("solver", ["active", "sdca"])
