@@ -94,12 +94,13 @@ def test_a_model_far_away_fails_and_refit_says_by_how_much(files: Path) -> None:
 
 def test_what_is_wrong_is_said_on_a_line(files: Path) -> None:
     rest = files / "x.npy", files / "y.npy"
+    (files / "empty.npz").write_bytes(b"")
     assert "transposed: pass W.T" in refused("audit", files / "t.npy", *rest)
     assert "tolerance=nan" in refused("audit", files / "w.npy", *rest, "--tolerance", "nan")
     for words, why in (
         (("bad.npy", "y.npy"), "row 3, column 1"),
         (("x.npy",), "--label"),
-        (("w.npz", "y.npy"), "save_npz"),
+        (("empty.npz", "y.npy"), "empty.npz"),
         (("x.csv", "y.npy"), "column 'kind': expected a number"),
     ):
         assert why in refused("audit", files / "w.npy", *(files / word for word in words))

@@ -48,7 +48,7 @@ def test_the_best_of_a_path_is_kept_with_its_certificate(files: Path) -> None:
     predicted = files / "predicted.csv"
     run("predict", files / "out" / "probe.refsolve", files / "v.npy", "--output", predicted)
     assert len(predicted.read_text(encoding="utf-8").splitlines()) == 201
-    assert "refsolve probe" in refused("train", files / "x.npy")
+    assert "labels in a file of their own (LABELS)" in refused("train", files / "x.npy")
 
 
 def test_protocols_and_losses_without_validation(files: Path) -> None:
@@ -116,7 +116,7 @@ def test_workers_refuse_a_file_that_changed(label: str | None, tmp_path: Path) -
 
     write(X)
     source = rows(file, label=label)
-    given = str(file), getattr(source, "columns", None), source.stamp, 5, 9
+    given = str(file), getattr(source, "chosen", None), source.stamp, 5, 9
     np.testing.assert_array_equal(chunk(*given), X[5:9])
     write(2.0 * X)
     os.utime(file, ns=(0, 0))
@@ -142,7 +142,7 @@ def test_workers_read_their_rows_themselves(files: Path) -> None:
     ("words", "said"),
     [
         (("x.npy", "w.npy"), "expected 400, one for each row of"),
-        (("x.npy",), "LABELS: expected features with a .npy file of labels"),
+        (("x.npy",), "LABELS: expected labels in a file of their own, or --label COLUMN"),
         (("x.npy", "none.npy"), "none.npy"),
         (("broken.npy", "y.npy"), "broken.npy"),
         (("x.npy", "broken.npy"), "broken.npy"),

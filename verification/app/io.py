@@ -119,7 +119,7 @@ def read_rows(
         return X, read_labels(labels, roles.label, counts), None
     if X.labels is None:
         raise DataFileError(
-            f"{option}: {path} has features only; expected labels in a file of their own, or --label COLUMN"
+            f"{option}: expected labels in a file of their own, or --label COLUMN: {path} has features only"
         )
     return X, classes_of(path, X.labels, "row {}".format), None
 
@@ -206,6 +206,8 @@ def _check_length(source: Path, y: np.ndarray, name: str, n: int) -> None:
 def _label_array(source: Path, column: str | None) -> np.ndarray:
     suffix = source.suffix.lower()
     if suffix == ".npy":
+        if column is not None:
+            raise DataFileError(f"--label {column} names a column; expected a table of labels, not {source}")
         y = npy_file(source)
         return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     if suffix not in (".csv", *COLUMNS):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verification.app.console import make_folder, progress, stage
+from verification.app.console import make_folder, progress, say, stage
 from verification.app.examples import Roles
 from verification.app.io import read_rows
 from verification.app.model_file import packed
@@ -70,14 +70,21 @@ class Data:
 
 
 def read(
-    file: Path | None, labels: Path | None, roles: Roles, option: str = "LABELS"
+    file: Path | None, labels: Path | None, roles: Roles, trained: Data | None = None
 ) -> Data:  # fmt: skip
-    """Features and labels of files, as every command reads them."""
+    """Features and labels of files, as every command reads them; with the columns that are trained on."""
     from fast.data import examine
+    from fast.data.columns import aligned
 
+    option = "LABELS" if trained is None else "--validation"
     if file is None:
         raise InvalidArgumentError(f"{option}: expected features beside their labels")
     X, y, _ = read_rows(file, roles, labels, option)
+    if trained is not None:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            X = aligned(X, trained.X.columns, str(file))
+        say(*(str(each.message) for each in caught))
     X.facts["examined"] = examine(X)  # which fit needs, too
     label = roles.label if labels is None else None
     return Data(file, X, y, float(X.facts["examined"].squared_norms.mean()), label, roles.features)

@@ -122,7 +122,7 @@ def probe(
         data = read(rows, labels, roles)
         judged = None
         if validation is not None or validation_labels is not None:
-            judged = read(validation, validation_labels, roles, "--validation")
+            judged = read(validation, validation_labels, roles, data)
     say(*(each.taken for each in (data, judged) if each is not None))
     options = {"loss": loss, "k": k, "tol": tol, "max_iter": max_iter, "preset": preset, "n_jobs": jobs,
                "fit_intercept": fit_intercept, "random_state": seed, "folder": kept}  # fmt: skip
