@@ -125,13 +125,16 @@ def audit(
 
     Parameters
     ----------
-    W : array (m, d), or a fitted linear model
+    W : array or data frame (m, d), `torch.nn.Linear`, or a fitted linear model
         A row per class, in the order of ``classes``; one row for two classes, positive for the second, as
-        ``coef_`` has it. From a model of scikit-learn or cuML (``LogisticRegression``, ``LinearSVC``,
-        ``SGDClassifier``) all else is read, too.
-    X : array, sparse matrix or `fast.data.Source` (n, d)
-        The rows that it was trained on, as they were then.
-    y : array (n,), optional
+        ``coef_`` has it. A frame of pandas names features, and classes by its index; a layer brings its bias. From a
+        model of scikit-learn or cuML (``LogisticRegression``, ``LogisticRegressionCV``, ``LinearSVC``, ``SVC`` with
+        a linear kernel and two classes, ``SGDClassifier``, subclasses of these, alone, at the end of a ``Pipeline``,
+        the best of a search, or in ``OneVsRestClassifier``) all else is read, too.
+    X : array, sparse matrix, data frame or `fast.data.Source` (n, d)
+        The rows that it was trained on, as they were then; for a pipeline those that it was given. Columns of a
+        frame go by name, where the model knows names: in any order, and more of them are left out, with a warning.
+    y : array (n,) or (n, 1), optional
         Labels; by default those that came with a source.
     loss : str
         A stem of `fast.losses`: softmax, the top-k entropies and hinges (one row: logistic, hinge), one-vs-all
@@ -166,8 +169,9 @@ def audit(
     Raises
     ------
     fast.errors.InvalidParameterError
-        A model without a bound (no regulariser, or l1), W in another shape, labels without a row, rows that are nan,
-        infinite or so long that scores overflow; names argument, value and fix.
+        A model without a bound (no regulariser, or l1) or that minimised something else (``early_stopping``, weights
+        of classes one-vs-all), W in another shape, labels without a row, columns without a name that the model
+        knows, rows that are nan, infinite or so long that scores overflow; names argument, value and fix.
 
     Notes
     -----
