@@ -76,7 +76,10 @@ def data_frame(name: str, X: Any) -> Any:
     if isinstance(X, np.ndarray | list | tuple) or hasattr(X, "tocsr") or X is None:
         return None
     if hasattr(X, "__dask_graph__"):  # which narwhals may warn of
-        return None
+        if not hasattr(X, "columns"):
+            return None
+        expected, fix = "rows in memory, or a Dask array", f"pass {name}.compute()"
+        raise InvalidTypeError(name, "a Dask data frame", expected, fix)
     import narwhals as nw
 
     try:

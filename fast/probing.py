@@ -329,7 +329,7 @@ def _unjudged(y: np.ndarray, validation: Any, plan: Preset, held: Any) -> tuple[
 
 def _check(validation: tuple[Any, Any], X: Any, classes: np.ndarray) -> None:
     """Refuse now what could not be measured on after the first fit."""
-    given, labels = validation
+    given, labels = _judged(validation, X)
     if not len(labels):
         fix = "pass examples, or leave it out"
         raise InvalidParameterError("validation", "no rows", "rows to measure on", fix)

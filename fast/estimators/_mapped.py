@@ -3,13 +3,12 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fast.errors import InvalidParameterError
 from fast.estimators._prediction import best_classes
 from fast.estimators._ranking import LinearRanker
-from fast.estimators._settings import encode
+from fast.estimators._settings import Classifier, encode
 from fast.solvers.rounding import MappedRows, Rows
 
 
@@ -70,4 +69,4 @@ class MappedRanker(LinearRanker):
             raise InvalidParameterError(
                 "groups", "given", "None: classes, no queries", "leave it out"
             )
-        return float(ClassifierMixin.score(self, X, y, sample_weight))
+        return Classifier.score(self, X, y, sample_weight)
