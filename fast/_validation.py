@@ -146,6 +146,17 @@ def label_array(name: str, y: Any) -> Any:
     return given_as if given_as.dtype.kind == "U" else array
 
 
+def label_vector(name: str, y: Any) -> NDArray[Any]:
+    """The same, one per row; a column (n, 1) of them becomes a vector."""
+    array = label_array(name, y)
+    if np.ndim(array) == 2 and array.shape[1] == 1 and not hasattr(array, "tocsr"):
+        array = array[:, 0]
+    if np.ndim(array) != 1:
+        fix = "pass one label per row; rows of labels train fast.MultilabelClassifier"
+        raise InvalidParameterError(name, f"shape {np.shape(array)}", "a vector of labels", fix)
+    return np.asarray(array)
+
+
 def is_missing(label: Any) -> bool:
     """None, nan, NaT or pandas' NA, which does not even compare."""
     try:

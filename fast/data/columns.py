@@ -60,12 +60,12 @@ def aligned(X: Any, names: Sequence[str] | None, name: str = "X") -> Any:
     names = [str(column) for column in names]
     known = {*names}
     if lost := [column for column in names if column not in {*own}]:
-        given = f"no column {_listed(lost)} among {_listed(own)}"
+        given = f"no column {listed(lost)} among {listed(own)}"
         fix = "pass the columns that were trained on"
-        raise InvalidParameterError(name, given, f"columns {_listed(names)}", fix)
+        raise InvalidParameterError(name, given, f"columns {listed(names)}", fix)
     if more := [column for column in own if column not in known]:
         count = "1 column" if len(more) == 1 else f"{len(more)} columns"
-        said = f"{name}: {count} left out that training did not have: {_listed(more)}"
+        said = f"{name}: {count} left out that training did not have: {listed(more)}"
         warnings.warn(said, ColumnWarning, stacklevel=3)
     return X.select(names)
 
@@ -95,6 +95,7 @@ def blocks(X: Source, size: int, names: Any = None) -> Iterator[tuple[slice, Sou
             yield slice(group.start + at, group.start + at + len(some)), some
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[Any]) -> str:
+    """The first of them, and how many more."""
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(repr(column) for column in names[:SHOWN]) + more

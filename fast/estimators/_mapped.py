@@ -60,7 +60,9 @@ class MappedRanker(LinearRanker):
         f = np.column_stack([np.zeros(len(f)), f]) if f.ndim == 1 else f
         return best_classes(f, k, self.classes_)
 
-    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: None = None) -> float:
+    def score(  # type: ignore[override]
+        self, X: Any, y: Any, groups: Any = None, sample_weight: None = None
+    ) -> float:
         """Average precision of the ranking by score as of `APSVM`; of more than two classes the accuracy."""
         check_is_fitted(self)
         if len(self.coef_) == 1:

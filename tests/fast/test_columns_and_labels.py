@@ -380,7 +380,7 @@ def test_a_class_that_is_never_judged_is_named(given):
     if given.get("validation", ("", ""))[1] is not None and "preset" not in given:
         rows_, y = given["validation"]
         given = {"validation": (rows_, THREE[:75, None] if isinstance(y, str) else y)}
-    with pytest.warns(UnjudgedWarning, match=r"of 1 of 3 classes: c;"):
+    with pytest.warns(UnjudgedWarning, match=r"of 1 of 3 classes: 'c';"):
         found = fast.probe(X, THREE[:, None], Cs=[1.0], **given)
     assert found.unjudged == ("c",)
     with warnings.catch_warnings():
