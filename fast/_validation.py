@@ -76,7 +76,10 @@ def data_frame(name: str, X: Any) -> Any:
     if isinstance(X, np.ndarray | list | tuple) or hasattr(X, "tocsr") or X is None:
         return None
     if hasattr(X, "__dask_graph__"):  # which narwhals may warn of
-        return None
+        if not hasattr(X, "columns"):
+            return None
+        expected, fix = "rows in memory, or a Dask array", f"pass {name}.compute()"
+        raise InvalidTypeError(name, "a Dask data frame", expected, fix)
     import narwhals as nw
 
     try:
@@ -141,6 +144,17 @@ def label_array(name: str, y: Any) -> Any:
     if kind == "S":
         raise InvalidTypeError(name, "bytes", "text or numbers", f"np.char.decode({name})")
     return given_as if given_as.dtype.kind == "U" else array
+
+
+def label_vector(name: str, y: Any) -> NDArray[Any]:
+    """The same, one per row; a column (n, 1) of them becomes a vector."""
+    array = label_array(name, y)
+    if np.ndim(array) == 2 and array.shape[1] == 1 and not hasattr(array, "tocsr"):
+        array = array[:, 0]
+    if np.ndim(array) != 1:
+        fix = "pass one label per row; rows of labels train fast.MultilabelClassifier"
+        raise InvalidParameterError(name, f"shape {np.shape(array)}", "a vector of labels", fix)
+    return np.asarray(array)
 
 
 def is_missing(label: Any) -> bool:

@@ -15,12 +15,10 @@ from sklearn.utils.validation import _num_samples
 
 from fast._validation import label_array, number
 from fast.data import Source
-from fast.data.columns import tabular
+from fast.data.columns import blocks, by_name, tabular
 from fast.data.in_memory import InMemory
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.estimators import CertifiedClassifier
-from fast.estimators._blocks import blocks
-from fast.estimators._settings import by_name
 from fast.estimators.multiclass import MulticlassLinearModel
 from fast.metrics import score_columns, topk_accuracy
 from fast.path_record import PathRecord

@@ -10,8 +10,8 @@ from sklearn.utils.validation import _check_feature_names
 
 from fast._validation import label_array
 from fast.data import Source, fingerprint
+from fast.data.columns import by_name
 from fast.errors import InvalidParameterError
-from fast.estimators._settings import by_name
 from fast.solvers.checkpoint import Checkpoint
 from fast.solvers.first_pass import examined
 

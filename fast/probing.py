@@ -14,9 +14,9 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_features, _num_samples
 
 from fast._threads import resolve
-from fast._validation import check_k, label_array
+from fast._validation import check_k, label_vector
 from fast.data import Source, groups_ahead
-from fast.data.columns import aligned, feature_names, tabular
+from fast.data.columns import aligned, feature_names, listed, tabular
 from fast.data.in_memory import InMemory
 from fast.errors import InvalidParameterError, InvalidTypeError, UnjudgedWarning
 from fast.estimators.topk_logistic_regression import TopKLogisticRegression
@@ -36,7 +36,6 @@ __all__ = [
 ]
 
 HELD_OUT = 0.1  # of the rows, without validation data
-NAMED = 10  # classes in a warning
 #: Names of losses; all but the softmax are made for k guesses.
 LOSSES: dict[str, tuple[Any, dict[str, Any]]] = {
     "softmax": (TopKLogisticRegression, {}),
@@ -136,7 +135,7 @@ def probe(
     y : array (n,), optional
         Labels; by default those that came with a source.
     validation : pair (X, y), optional
-        y may be None where X came with labels. Columns that have names are taken by these.
+        y may be None where X came with labels; named columns are taken by name.
         What C is chosen on. By default a tenth of the rows, drawn with the same share of each
         class, is kept out of training until C is chosen.
     Cs : sequence of float, optional
@@ -176,10 +175,8 @@ def probe(
 
     Warns
     -----
-    fast.errors.UnjudgedWarning
-        Classes of which no row is measured on, by name.
-    fast.errors.ColumnWarning
-        Columns of ``validation`` that X does not have: they are left out.
+    fast.errors.UnjudgedWarning, fast.errors.ColumnWarning
+        Names classes of which no row is measured on; columns that ``validation`` alone has.
 
     Notes
     -----
@@ -199,9 +196,8 @@ def probe(
     y = getattr(X, "labels", None) if y is None else y
     if y is None:
         raise InvalidTypeError("y", "None", "labels (n,)", "pass y: X came without labels")
-    y = _labels("y", y)
-    if isinstance(X, Source) and X.in_memory and X.columns is None:
-        X = X[:]
+    y = label_vector("y", y)
+    X = X[:] if isinstance(X, Source) and X.in_memory and X.columns is None else X
     if validation is not None:
         validation = _judged(validation, X)
     estimator, plan, m, held_out = checked(
@@ -209,11 +205,8 @@ def probe(
         tol=tol, max_iter=max_iter, fit_intercept=fit_intercept, n_jobs=n_jobs,
     )  # fmt: skip
     ks = tuple(sorted({k, *(int(t) for t in topk if 0 < t < m)}))
-    unjudged = _unjudged(y, validation, plan, held_out)
-    if unjudged:
-        named = ", ".join(str(label) for label in unjudged[:NAMED])
-        more = f" and {len(unjudged) - NAMED} more" if len(unjudged) > NAMED else ""
-        said = f"no row to measure on is of {len(unjudged)} of {m} classes: {named}{more}"
+    if unjudged := _unjudged(y, validation, plan, held_out):
+        said = f"no row to measure on is of {len(unjudged)} of {m} classes: {listed(unjudged)}"
         warnings.warn(f"{said}; accuracy is that of the others", UnjudgedWarning, stacklevel=2)
     draws = _draws(X, y, plan, validation, held_out, random_state)
     found = _fitted(draws, estimator, plan, ks, report, folder)
@@ -245,8 +238,7 @@ def checked(
         _check(validation, X, classes)
     elif plan.shots is not None and np.unique(y, return_counts=True)[1].max() <= plan.shots:
         given = f"{preset!r}, which trains on {plan.shots} rows of each class: all {len(y)} of them"
-        fix = "pass validation=(X, y), or more rows, or leave preset out"
-        raise InvalidParameterError("preset", given, "rows to measure on", fix)
+        raise InvalidParameterError("preset", given, "rows beside these", "pass validation=(X, y)")
     check_k(k, max(len(classes) - 1, 1), " (the number of other classes)")
     held = validation is None and plan.shots is None
     return estimator, plan, len(classes), _held_out(y, random_state) if held else None
@@ -292,47 +284,32 @@ def _fitted(
     return found
 
 
-def _labels(name: str, y: Any) -> np.ndarray:
-    """One per row; a column of them is a vector."""
-    y = label_array(name, y)
-    if y.ndim == 2 and y.shape[1] == 1:
-        y = y[:, 0]
-    if y.ndim != 1:
-        fix = "pass one label per row; rows of labels train fast.MultilabelClassifier"
-        raise InvalidParameterError(name, f"shape {y.shape}", "a vector of labels", fix)
-    return np.asarray(y)
-
-
 def _judged(validation: Any, X: Any) -> tuple[Any, np.ndarray]:
     """Rows to measure on, with the columns of X by name, and their labels."""
     if not isinstance(validation, tuple | list) or len(validation) != 2:
-        given = type(validation).__name__
-        raise InvalidParameterError("validation", given, "a pair (X, y)", "pass (X, y)")
+        kind = type(validation).__name__
+        raise InvalidParameterError("validation", kind, "a pair (X, y)", "pass (X, y)")
     given, labels = tabular(validation[0], "validation"), validation[1]
     labels = getattr(given, "labels", None) if labels is None else labels
     if labels is None:
-        raise InvalidParameterError(
-            "validation", "None for y, and X without labels", "a label per row", "pass (X, y)"
-        )
-    return aligned(given, feature_names(X), "validation"), _labels("validation", labels)
+        told = "None for y, and X without labels"
+        raise InvalidParameterError("validation", told, "a label per row", "pass (X, y)")
+    return aligned(given, feature_names(X), "validation"), label_vector("validation", labels)
 
 
 def _unjudged(y: np.ndarray, validation: Any, plan: Preset, held: Any) -> tuple[Any, ...]:
     """Classes of y of which no row is measured on, in any draw."""
     classes, sizes = np.unique(y, return_counts=True)
-    if validation is not None:
-        seen = np.isin(classes, validation[1])
-    else:
-        seen = sizes > plan.shots if plan.shots is not None else np.isin(classes, y[held])
-    return tuple(classes[~seen].tolist())
+    if validation is None and plan.shots is not None:
+        return tuple(classes[sizes <= plan.shots].tolist())
+    return tuple(np.setdiff1d(classes, y[held] if validation is None else validation[1]).tolist())
 
 
 def _check(validation: tuple[Any, Any], X: Any, classes: np.ndarray) -> None:
     """Refuse now what could not be measured on after the first fit."""
-    given, labels = validation
+    given, labels = _judged(validation, X)
     if not len(labels):
-        fix = "pass examples, or leave it out"
-        raise InvalidParameterError("validation", "no rows", "rows to measure on", fix)
+        raise InvalidParameterError("validation", "no rows", "rows to measure on", "leave it out")
     sizes = _num_features(given), _num_features(X)
     if sizes[0] != sizes[1] or _num_samples(given) != len(labels):
         raise InvalidParameterError(

@@ -1,11 +1,14 @@
 """Columns by name: what was trained on some is put before others in their order, or refused."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from fast._validation import data_frame
 from fast.data.in_memory import InMemory
+from fast.data.reading import groups_ahead
 from fast.data.source import Source
 from fast.errors import ColumnWarning, InvalidParameterError
 
@@ -57,16 +60,42 @@ def aligned(X: Any, names: Sequence[str] | None, name: str = "X") -> Any:
     names = [str(column) for column in names]
     known = {*names}
     if lost := [column for column in names if column not in {*own}]:
-        given = f"no column {_listed(lost)} among {_listed(own)}"
+        given = f"no column {listed(lost)} among {listed(own)}"
         fix = "pass the columns that were trained on"
-        raise InvalidParameterError(name, given, f"columns {_listed(names)}", fix)
+        raise InvalidParameterError(name, given, f"columns {listed(names)}", fix)
     if more := [column for column in own if column not in known]:
         count = "1 column" if len(more) == 1 else f"{len(more)} columns"
-        said = f"{name}: {count} left out that training did not have: {_listed(more)}"
+        said = f"{name}: {count} left out that training did not have: {listed(more)}"
         warnings.warn(said, ColumnWarning, stacklevel=3)
     return X.select(names)
 
 
-def _listed(names: Sequence[str]) -> str:
+def by_name(estimator: Any, X: Any, reset: bool = False) -> Any:
+    """A source with the columns of the fit, in their order; ``reset``: keep their names for later uses."""
+    names = feature_names(X)
+    if reset:
+        estimator.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            estimator.feature_names_in_ = np.array(names, dtype=object)
+        return X
+    from sklearn.utils.validation import _check_feature_names
+
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is not None and names is None:  # as scikit-learn warns of arrays
+        _check_feature_names(estimator, np.empty((0, 0)), reset=False)
+    return aligned(X, known)
+
+
+def blocks(X: Source, size: int, names: Any = None) -> Iterator[tuple[slice, Source]]:
+    """Rows in order, at most so many at a time, and where they are; every group is read once."""
+    columns = None if names is None else [*names]
+    for group, part in groups_ahead(X):
+        for at in range(0, part.shape[0], size):
+            some = InMemory(part[at : at + size], name=X.name, columns=columns)
+            yield slice(group.start + at, group.start + at + len(some)), some
+
+
+def listed(names: Sequence[Any]) -> str:
+    """The first of them, and how many more."""
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(repr(column) for column in names[:SHOWN]) + more

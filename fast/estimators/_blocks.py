@@ -1,7 +1,7 @@
 """Rows in blocks as what an estimator is fitted to and predicts from."""
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,10 +9,10 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from fast._validation import check_classes, label_array
-from fast.data import Source, groups_ahead, rows
-from fast.data.in_memory import InMemory
+from fast.data import Source, rows
+from fast.data.columns import blocks, by_name
 from fast.errors import InvalidParameterError
-from fast.estimators._settings import by_name, check_data, encode
+from fast.estimators._settings import check_data, encode
 from fast.solvers.first_pass import examined
 from fast.solvers.passes import AT_ONCE
 
@@ -39,15 +39,6 @@ def checked(estimator: Any, X: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray
     by_name(estimator, X, reset=True)
     estimator.n_features_in_ = X.shape[1]
     return X, y, encoded
-
-
-def blocks(X: Source, size: int, names: Any = None) -> Iterator[tuple[slice, Source]]:
-    """Rows in order, at most so many at a time, and where they are; every group is read once."""
-    columns = None if names is None else [*names]
-    for group, part in groups_ahead(X):
-        for at in range(0, part.shape[0], size):
-            some = InMemory(part[at : at + size], name=X.name, columns=columns)
-            yield slice(group.start + at, group.start + at + len(some)), some
 
 
 def row_by_row(method: Callable) -> Callable:

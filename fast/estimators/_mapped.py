@@ -3,13 +3,12 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from fast.errors import InvalidParameterError
 from fast.estimators._prediction import best_classes
 from fast.estimators._ranking import LinearRanker
-from fast.estimators._settings import encode
+from fast.estimators._settings import Classifier, encode
 from fast.solvers.rounding import MappedRows, Rows
 
 
@@ -61,7 +60,9 @@ class MappedRanker(LinearRanker):
         f = np.column_stack([np.zeros(len(f)), f]) if f.ndim == 1 else f
         return best_classes(f, k, self.classes_)
 
-    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: None = None) -> float:
+    def score(  # type: ignore[override]
+        self, X: Any, y: Any, groups: Any = None, sample_weight: None = None
+    ) -> float:
         """Average precision of the ranking by score as of `APSVM`; of more than two classes the accuracy."""
         check_is_fitted(self)
         if len(self.coef_) == 1:
@@ -70,4 +71,4 @@ class MappedRanker(LinearRanker):
             raise InvalidParameterError(
                 "groups", "given", "None: classes, no queries", "leave it out"
             )
-        return float(ClassifierMixin.score(self, X, y, sample_weight))
+        return Classifier.score(self, X, y, sample_weight)

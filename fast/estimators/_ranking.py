@@ -128,7 +128,9 @@ class RankingModel(CertifiedClassifier):
         positive = self.decision_function(X) > 0.0
         return self.classes_[positive.astype(int)]
 
-    def score(self, X: Any, y: Any, groups: Any = None, sample_weight: None = None) -> float:
+    def score(  # type: ignore[override]
+        self, X: Any, y: Any, groups: Any = None, sample_weight: None = None
+    ) -> float:
         """Average precision of the ranking by score, the worst one if scores are tied.
 
         Parameters

@@ -12,7 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_X_y
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
-    _check_feature_names,
     _check_n_features,
     _check_sample_weight,
     check_is_fitted,
@@ -22,7 +21,7 @@ from sklearn.utils.validation import (
 from fast._interrupts import Interrupts
 from fast._validation import MAGNITUDE, data_frame, label_array, number, refuse_masked
 from fast.data import Source
-from fast.data.columns import aligned, feature_names
+from fast.data.columns import by_name
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.solvers.orthonormal import badly_scaled
 from fast.solvers.rows import is_sparse
@@ -192,20 +191,6 @@ def checked_data(estimator: Any, X: Any, *y: Any, reset: bool, **options: Any) -
         found = check_array(X, input_name="X", estimator=estimator, **options)
     _check_n_features(estimator, found[0] if y else found, reset=reset)
     return found
-
-
-def by_name(estimator: Any, X: Any, reset: bool = False) -> Any:
-    """A source with the columns of the fit, in their order; ``reset``: keep their names for later uses."""
-    names = feature_names(X)
-    if reset:
-        estimator.__dict__.pop("feature_names_in_", None)
-        if names is not None:
-            estimator.feature_names_in_ = np.array(names, dtype=object)
-        return X
-    known = getattr(estimator, "feature_names_in_", None)
-    if known is not None and names is None:  # as scikit-learn warns of arrays
-        _check_feature_names(estimator, np.empty((0, 0)), reset=False)
-    return aligned(X, known)
 
 
 def settled(name: str, X: Any) -> Any:

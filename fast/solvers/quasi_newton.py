@@ -135,7 +135,8 @@ class QuasiNewtonSolver(PrimalPasses):
             else:
                 high, above, ahead = t, left, np.inf
             if high < np.inf:  # the secant, inside
-                ahead = low - below * (high - low) / (above - below)
+                rise = max(above - below, 1e-300)  # of an ascent, which rounding makes, it may be 0
+                ahead = low - below * (high - low) / rise
                 t = min(max(ahead, 0.9 * low + 0.1 * high), 0.1 * low + 0.9 * high)
             else:
                 t = min(max(ahead, 1.5 * t), 4.0 * t)
@@ -259,6 +260,8 @@ class QuasiNewtonSolver(PrimalPasses):
         noise = (1e-15 if double else 1e-6) * abs(primal)
         for _ in range(30):
             W = self.W - t * z
+            if np.array_equal(W, self.W):  # too short a step to be one: so are all shorter ones
+                return None
             with np.errstate(over="ignore", invalid="ignore"):  # then the step is too long
                 found = self._at(W, double)
                 value = 0.5 * float(np.vdot(W, W)) + C * found.risk

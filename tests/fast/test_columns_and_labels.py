@@ -208,6 +208,9 @@ def test_frames_that_nobody_can_read_are_refused_by_name():
     lazy = pytest.importorskip("polars").LazyFrame(COLUMNS)
     with pytest.raises(InvalidTypeError, match=r"^X: a lazy polars frame.*X\.collect\(\)"):
         fast.TopKSVC().fit(lazy, Y)
+    dask = pytest.importorskip("dask.dataframe").from_pandas(frame("abc"), npartitions=2)
+    with pytest.raises(InvalidTypeError, match=r"^X: a Dask data frame"):
+        fast.APSVM().fit(dask, Y)
     assert data_frame("X", X) is None
     assert data_frame("X", pd.Series(Y)) is None
 
@@ -300,6 +303,7 @@ def test_labels_of_polars_are_the_classes_they_say():
             fast.TopKSVC().fit(X, y.shift(1))
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("kind", LABELS)
 def test_scores_and_metrics_take_the_labels_that_a_fit_takes(kind):
     y, classes = LABELS[kind]
@@ -313,6 +317,9 @@ def test_scores_and_metrics_take_the_labels_that_a_fit_takes(kind):
         assert average_precision(y, X[:, 0]) == 1.0
     ranker = fast.TopPush().fit(X, y)
     assert ranker.score(X, y) == fast.TopPush().fit(X, BOOL).score(X, BOOL)
+    many = pd.Series(np.arange(80) % 3, dtype="Int64")
+    mapped = fast.TopPush(max_iter=9).fit(X, many)
+    assert mapped.score(X, many) == np.mean(mapped.predict(X) == many.to_numpy())
     with pytest.raises(InvalidParameterError, match="y_true: None in row 1"):
         topk_accuracy([classes[0], None], scores[:2], 1, classes=classes)
 
@@ -373,7 +380,7 @@ def test_a_class_that_is_never_judged_is_named(given):
     if given.get("validation", ("", ""))[1] is not None and "preset" not in given:
         rows_, y = given["validation"]
         given = {"validation": (rows_, THREE[:75, None] if isinstance(y, str) else y)}
-    with pytest.warns(UnjudgedWarning, match=r"of 1 of 3 classes: c;"):
+    with pytest.warns(UnjudgedWarning, match=r"of 1 of 3 classes: 'c';"):
         found = fast.probe(X, THREE[:, None], Cs=[1.0], **given)
     assert found.unjudged == ("c",)
     with warnings.catch_warnings():

@@ -255,7 +255,7 @@ def replaced(i, bag):
         (BAGS, None, r"^y: None"),
         (BAGS, np.zeros(8), r"^y: one class"),
         (BAGS, np.arange(8) % 3, r"^y: 3 classes.*Only binary"),
-        (BAGS, np.where(Y, np.nan, 1.0), "NaN"),
+        (BAGS, np.where(Y, np.nan, 1.0), "^y: nan in row 0"),
         (BAGS, np.column_stack([Y, Y]), "1d array"),
     ],
 )

@@ -11,6 +11,7 @@ from fast.data import rows
 from fast.families import named
 from fast.families.entropies import Piece
 from fast.models.multiclass_erm import choose_solver, train
+from fast.solvers import quasi_newton
 from fast.solvers.block_sums import FEW
 from fast.solvers.first_matrix import FLOOR
 from fast.solvers.multiclass_claims import bounds_of_weights, claims, sums_of_weights
@@ -318,3 +319,18 @@ def test_classes_that_are_dropped_stay_out_of_gradients_and_of_the_dual():
     masses = found.masses + 1e-3  # also where no mass can be
     P, D = claims(X, None, found.W, masses, y, 10.0 * ones, loss, (primal, primal), 1e-6)
     assert D < primal <= P
+
+
+def test_steps_that_rounding_swallows_end_a_run(monkeypatch):
+    """Every step is measured, as of many rows and classes: a trust of 0 was divided by."""
+    monkeypatch.setattr(quasi_newton, "CHEAP", 0)
+    monkeypatch.setattr(quasi_newton, "FEW", 1)
+    rng = np.random.default_rng(20)
+    n, d = int(rng.integers(50, 800)), int(rng.integers(3, 30))
+    X = np.column_stack([10.0 ** rng.uniform(4, 8, (n, d)), np.full(n, 2.0**34)])
+    y = rng.integers(0, 2, n)
+    r = np.where(rng.random(n) < 0.02, 1e6, 1.0)
+    W = rng.standard_normal((2, d + 1)) * 10.0 ** rng.uniform(-10, 1)
+    found = train(X, y, r, 2, SOFTMAX, tol=1e-3, max_iter=4000, solver="lbfgs", weights=W)
+    assert found.n_iter < 4000
+    assert np.isfinite(found.primal)
