@@ -6,6 +6,7 @@ import pytest
 from fast.families import named
 from fast.losses import ova_logistic, softmax, topk_entropy_alpha, topk_entropy_beta
 from fast.models.multiclass_erm import train
+from fast.solvers import quasi_newton
 from verification import Instance, certificates
 from verification.verdicts.verdict import Candidate
 
@@ -65,3 +66,17 @@ def test_training_where_masses_underflow_and_steps_overflow(solver):
         )
         assert 0.0 <= found.dual <= float(judged.primal)
         assert float(judged.primal - judged.error) <= found.primal * (1.0 + 1e-9)
+
+
+def test_steps_that_rounding_undoes_do_not_shrink_to_zero(monkeypatch):
+    """They were divided by, after some 650 of them; of many classes and rows lengths are measured for ever."""
+    monkeypatch.setattr(quasi_newton, "FEW", 0)
+    monkeypatch.setattr(quasi_newton, "CHEAP", 0)
+    rng = np.random.default_rng(163)
+    X = rng.standard_normal((100, 1)) * 10.0 ** rng.uniform(4, 8, 1)
+    rng.integers(0, 3, 100)
+    y = (X @ rng.standard_normal((1, 3)) + 0 * rng.standard_normal((100, 3))).argmax(axis=1)
+    w, loss = rng.uniform(0, 1e6, 100), named("smooth_topk_hinge_alpha", k=1, gamma=1.0)
+    start = 10.0 ** rng.uniform(-12, 6) * rng.standard_normal((3, 1))
+    found = train(X, y, w, 3, loss, weights=start, solver="lbfgs", tol=1e-9, max_iter=800)
+    assert 0.0 <= found.dual <= found.primal < np.inf
