@@ -1,6 +1,5 @@
 """What a linear model of somebody's minimises: its loss, C and intercept, read from its settings or from names."""
 
-import os
 import warnings
 from typing import Any
 
@@ -34,7 +33,7 @@ def unwrapped(model: Any, X: Any) -> tuple[Any, Any]:
                     told = f"a pipeline with {type(part).__name__}, whose rows of training are gone"
                     fix = "transform the rows, fit the last step to them, and pass both"
                     raise InvalidParameterError("W", told, "transformers of rows", fix)
-            if isinstance(X, Source | str | os.PathLike):
+            if isinstance(X, Source):
                 fix = "pass an array or a frame, or transformed rows and the last step"
                 raise InvalidParameterError("X", type(X).__name__, "what a pipeline takes", fix)
             X, model = model[:-1].transform(X) if len(model) > 1 else X, model[-1]
@@ -49,11 +48,9 @@ def _by_name(names: Any, X: Any) -> Any:
     names = [str(name) for name in names]
     if isinstance(X, Source):
         if X.columns is not None and list(X.columns) != names:
-            told, fix = (
-                f"columns {', '.join(X.columns)}"[:300],
-                f"pass rows(file, features={names})",
-            )
-            raise InvalidParameterError("X", told, f"{', '.join(names)}"[:300], fix[:300])
+            told, expected = (", ".join(each)[:300] for each in (X.columns, names))
+            fix = f"pass rows(file, features={names})"[:300]
+            raise InvalidParameterError("X", f"columns {told}", expected, fix)
         return X
     import narwhals
 
@@ -81,7 +78,7 @@ def named_weights(W: Any, X: Any, given: dict[str, Any]) -> tuple[Any, Any, dict
             given = given | {"intercept": bias.detach().cpu().numpy()}
         if (
             known is None and W.out_features > 1
-        ):  # rows go by the numbers of classes, as in cross_entropy
+        ):  # by the numbers of classes, as cross_entropy has it
             given = given | {"classes": np.arange(W.out_features)}
         return W.weight.detach().cpu().numpy(), X, given
     if hasattr(W, "columns") and hasattr(W, "index"):  # a frame of pandas
@@ -103,8 +100,8 @@ def settings_of(model: Any, y: np.ndarray, given: dict[str, Any], sample_weight:
     for name in (name for name, value in given.items() if value is not None):
         told = "given with a fitted model"
         raise InvalidParameterError(name, told, "what the model says", f"leave {name} out")
-    several = isinstance(getattr(model, "estimators_", None), list)
-    parts = model.estimators_ if several else [model]  # of OneVsRestClassifier
+    several = any(c.__name__ == "OneVsRestClassifier" for c in type(model).__mro__)
+    parts = getattr(model, "estimators_", [model]) if several else [model]
     kinds, read = zip(*(_read(part, len(y)) for part in parts), strict=True)
     if len(set(read)) > 1:
         told, fix = f"{read[0]} and other settings in other classes", "fit one model per C"

@@ -1,5 +1,6 @@
 """How far anybody's linear model is from its optimum: bounds from passes over the rows, whatever trained it."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -182,6 +183,8 @@ def audit(
     tol = number("tol", tol, positive=True)
     given = {"loss": loss, "C": C, "gamma": gamma, "intercept": intercept,
              "intercept_scaling": intercept_scaling, "classes": classes}  # fmt: skip
+    if isinstance(X, str | os.PathLike | list | tuple):
+        X = rows(X)
     y = getattr(X, "labels", None) if y is None else y
     W, X, given = named_weights(*unwrapped(W, X), given)
     X = rows(X)

@@ -168,7 +168,7 @@ def curved(V, members, y, r, A, T, tau, kappa):
         if kappa[i] > 0.0:
             for j in range(V.shape[1]):
                 across += kind(A[i, j]) * V[q, j]
-        along = kind(along / tau[i])
+        along = kind(along / tau[i]) if tau[i] > 0.0 else zero
         across = kind(across * kappa[i])
         weight = kind(r[i])
         total = zero
@@ -235,6 +235,11 @@ def softmax_rows(f, y, r, E, above, rests, A, T, curvature):
             T[at, own] = mine[i]
             A[at, own] = -weight * rest[i]
             curvature[at] = square[i]
+
+
+def _quotient(r: np.ndarray, tau: np.ndarray) -> np.ndarray:
+    """r/tau, which multiplies two masses of at most tau; 0 where it would overflow."""
+    return np.asarray(r / np.where(tau > r / (0.1 * np.finfo(tau.dtype).max), tau, np.inf))
 
 
 class EntropyRows:
@@ -315,7 +320,7 @@ class EntropyRows:
         """About the sum of r_i H_i, (m, m), without what alpha adds along the gradients."""
         some = slice(None, None, 1 + len(self.y) // LOOKED_AT)
         T, r = self.T[some], self.r[some].astype(np.float32)
-        scaled = T * (r / self.tau[some].astype(np.float32))[:, None]
+        scaled = T * _quotient(r, self.tau[some].astype(np.float32))[:, None]
         return (np.diag(r @ T) - scaled.T @ T) * (self.r.sum() / max(float(r.sum()), 1e-300))
 
     def curve(self, V: np.ndarray, members: np.ndarray) -> None:
@@ -326,7 +331,7 @@ class EntropyRows:
         """What is left of the diagonals of r_i H_i of rows first:last, row after row."""
         T, tau = self.T[first:last].astype(np.float64), self.tau[first:last]
         s, t = np.tril_indices(self.m, -1)
-        weight = self.r[first:last] / np.where(tau > 0.0, tau, 1.0)
+        weight = _quotient(self.r[first:last], tau)
         K = -(weight[:, None] * T)[:, s] * T[:, t]
         kappa = self.kappa[first:last]
         if kappa.any():

@@ -41,6 +41,7 @@ EXACT = 0.1  # of the slope that may be left there
 STEEP = 1e4  # C ||X'wX|| / m from which on pairs are float64
 USUAL = 0.67, 1.5  # lengths that say that 1 will do
 TRUST = 0.2, 2.0  # how much one step changes what the sample is believed
+LEAST = 2.0**-52  # of that: shorter steps change nothing
 CERTIFY_EVERY = 20  # float32 steps between two certificates
 
 
@@ -197,7 +198,7 @@ class QuasiNewtonSolver(PrimalPasses):
             step, change = W - self.W, following.slopes - point.slopes
             fell = 1.0 - float(np.vdot(W + at.C * following.slopes, z)) / slope
             best = -float(np.vdot(step, z) / np.vdot(z, z)) / max(fell, TRUST[0])
-            at.trust *= min(max(best / t, TRUST[0]), TRUST[1])
+            at.trust = max(at.trust * min(max(best / t, TRUST[0]), TRUST[1]), LEAST)
             if np.vdot(step, step) + at.C * np.vdot(step, change) > 0.0:
                 self.pairs.add(step, change)
             self.W, point = W, following

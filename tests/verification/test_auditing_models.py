@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 from scipy.special import logsumexp
 from sklearn import config_context
+from sklearn.ensemble import VotingClassifier
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, SGDClassifier
 from sklearn.model_selection import GridSearchCV
-from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler, TargetEncoder
 from sklearn.svm import SVC, LinearSVC
@@ -208,11 +209,15 @@ def test_columns_of_a_file_are_compared(tmp_path: Any) -> None:
     FRAME[["z", "u", "w", "v"]].to_parquet(tmp_path / "x.parquet")
     with pytest.raises(InvalidParameterError, match="X: columns z, u, w, v"):
         audit(model, rows(tmp_path / "x.parquet"), Y)
+    with pytest.raises(InvalidParameterError, match="X: columns z, u, w, v"):
+        audit(model, str(tmp_path / "x.parquet"), Y)
     right = rows(tmp_path / "x.parquet", features=list(FRAME.columns))
     assert audit(model, right, Y).relative_gap <= 1e-6
 
 
 REFUSED: list[tuple[Any, str]] = [
+    (VotingClassifier([("a", LogisticRegression()), ("b", LogisticRegression())]), "VotingClassifier"),
+    (OneVsOneClassifier(LogisticRegression()), "OneVsOneClassifier"),
     (SGDClassifier(early_stopping=True, random_state=0), "early_stopping: True"),
     (SGDClassifier(learning_rate="pa1", eta0=1.0, random_state=0), "learning_rate: 'pa1'"),
     (SVC(kernel="linear"), "3 classes"),
