@@ -226,6 +226,7 @@ def run(
     """Train, with progress, and describe."""
     from sklearn.exceptions import ConvergenceWarning
 
+    from fast.errors import UnjudgedWarning
     from fast.probing import estimator_of, plan_of, probe
 
     with stage("made the kernels ready"):
@@ -233,6 +234,7 @@ def run(
     plan, done, last = plan_of(options["preset"], Cs), -1, (0.0, 0)
     with progress(forecast.fits) as task, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
+        warnings.simplefilter("always", UnjudgedWarning)
 
         def report(C: float, state: Any) -> None:
             nonlocal done, last
@@ -245,7 +247,8 @@ def run(
             task.at(min(done, forecast.fits), said)
 
         found = probe(data.X, data.y, _pair(judged), plan.Cs, report=report, **options)
-    advice = [str(w.message) for w in caught if issubclass(w.category, ConvergenceWarning)]
+    told = (ConvergenceWarning, UnjudgedWarning)
+    advice = [str(w.message) for w in caught if issubclass(w.category, told)]
     return Trained(data.model(found.best), describe(data, found, forecast, advice, options["k"]))
 
 
