@@ -106,10 +106,18 @@ def _matrix(
     if suffix == ".safetensors":
         from fast.data.npy import Npy
 
-        return Npy.tensor(source, label, feature)
-    from fast.data.hdf5 import Hdf5
+        found: Source = Npy.tensor(source, label, feature)
+    else:
+        from fast.data.hdf5 import Hdf5
 
-    return Hdf5(source, label, feature)
+        found = Hdf5(source, label, feature)
+    if (y := found.labels) is not None:
+        found.labels = y = y.reshape(-1) if y.ndim == 2 and 1 in y.shape else y
+        if y.shape != (len(found),):
+            given = f"labels {label!r} of shape {y.shape}"
+            expected = f"({len(found)},): one for each row of features"
+            raise InvalidParameterError(source, given, expected, "name other labels, or other features")
+    return found
 
 
 def _is_part(value: Any) -> bool:

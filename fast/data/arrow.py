@@ -42,16 +42,12 @@ class Arrow(Source):
     ----------
     chosen : list of str
         The columns that are read. `columns` has the same names, or is None for a column of lists.
-    left_out : tuple of str
-        Columns that are not read, as they are the stored index of a pandas data frame.
 
     Notes
     -----
     float16, booleans and integers of at most 16 bits are read as float32, longer ones as float64, as are
     columns of which one is float64. Every row of a column of lists has as many entries as the first.
     """
-
-    left_out: tuple[str, ...] = ()
 
     def __init__(self, name: str, label: str | None, features: str | Sequence[str] | None) -> None:
         self.name, self.stamp = name, stamp(name)

@@ -347,3 +347,51 @@ def test_a_bad_tensor_file_is_refused(tmp_path: Path) -> None:
     ):
         write(tmp_path / name)
         assert name in run("train", tmp_path / name, code=2).stderr.replace("\n", "")
+
+
+def test_labels_of_another_length_are_refused(tmp_path: Path) -> None:
+    safetensors.save_file({"X": X, "y": Y[:50], "column": Y[:, None]}, tmp_path / "a.safetensors")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["X"], file["y"], file["column"] = X, Y[:50], Y[:, None]
+    for name in ("a.safetensors", "a.h5"):
+        for command in ("train", "probe"):
+            words = (command, tmp_path / name, "--label", "y", "-o", tmp_path / "out")
+            assert "labels 'y' of shape (50,); expected (90,)" in refused(*words)
+        np.testing.assert_array_equal(read(tmp_path / name, Roles("column")).y, Y)
+
+
+@pytest.mark.parametrize("command", ["train", "probe"])
+@pytest.mark.parametrize("name", ["a.parquet", "a.h5", "a.csv"])
+def test_the_label_is_remembered(command: str, name: str, tmp_path: Path) -> None:
+    """The last column is another one, which could be taken for the label."""
+    frame, options = LISTS.assign(other=np.arange(90)), ["--label", "kind", "--features", "emb"]
+    file = tmp_path / name
+    if name == "a.parquet":
+        frame.rename(columns={"y": "kind"}).to_parquet(file)
+    elif name == "a.csv":
+        FRAME.rename(columns={"y": "kind"}).assign(other=1).to_csv(file, index=False)
+        options[-1] = "u,v,w,x"
+    else:
+        with h5py.File(file, "w") as held:
+            held["emb"], held["kind"], held["y"] = X, Y, np.arange(90)
+    out = tmp_path / ("out" if command == "probe" else "probe.refsolve")
+    run(command, file, *options, "-o", out, *(["--Cs", "1"] if command == "probe" else []))
+    model = out / "probe.refsolve" if command == "probe" else out
+    assert data("evaluate", model, file)["accuracy"]["1"] > 0.8
+
+
+def test_enumerations_of_polars(tmp_path: Path) -> None:
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"u": X[:, 0], "y": np.array(list("abc"))[Y]})
+    frame = frame.with_columns(pl.col("y").cast(pl.Enum(["c", "b", "a"])))
+    frame.write_ipc(tmp_path / "a.arrow")
+    frame.write_parquet(tmp_path / "a.parquet")
+    for name in ("a.arrow", "a.parquet"):
+        assert read(tmp_path / name).y.tolist() == frame["y"].to_list()
+
+
+def test_compare_takes_folders(files: Path, tmp_path: Path) -> None:
+    words = ("compare", files / "parts", files / "labels.npy", "-k", "1", "--Cs", "1")
+    words = (*words, "--method", "SVM-OVA", "-o", tmp_path / "out")
+    first = data(*words)
+    assert data(*words, "--resume") == first

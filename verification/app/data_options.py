@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fast.data import COLUMNS
+from fast.data import COLUMNS, MATRICES
 from verification.app.console import say
 from verification.app.examples import Examples, Roles
 from verification.app.io import SVM, read, suffix_of
@@ -132,8 +132,7 @@ def for_model(
 ) -> Examples:
     """Examples for a trained model, which knows the roles of the columns from its training."""
     suffix = suffix_of(file)
-    tabular = suffix in (".csv", *COLUMNS)
-    named = model.apart and tabular and labels_file is None
+    named = model.apart and suffix in (".csv", *COLUMNS, *MATRICES) and labels_file is None
     features = () if suffix in (".npy", *SVM) else model.features
     roles = replace(
         roles, labelled=labelled, spare=model.apart, features=roles.features or features

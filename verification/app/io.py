@@ -23,7 +23,7 @@ from verification.app.examples import Examples, Known, Roles, infinite
 from verification.app.labels import MISSING, classes_of, listed
 from verification.app.multilabel import indicator, with_csr
 from verification.app.preparation import numbers
-from verification.app.tables import SEPARATED, Table, read_columns, read_csv
+from verification.app.tables import LEFT_OUT, SEPARATED, Table, read_columns, read_csv
 from verification.errors import DataFileError
 from verification.instances import npz
 from verification.instances.files import check_regular
@@ -83,9 +83,9 @@ def read(
         if labels is None:
             return found
         if roles.labels is not None:
-            return _with_indicator(found, labels, roles.labels)
+            return _with_indicator(found, labels, roles)
         counts = [(str(source), found.X.shape[0])]
-        return replace(found, y=read_labels(labels, roles.label, counts, known.classes))
+        return replace(found, y=read_labels(labels, roles, counts, known.classes))
     except InvalidParameterError as error:
         raise DataFileError(str(error)) from error
     except OSError as error:
@@ -104,24 +104,25 @@ def suffix_of(path: Path) -> str:
 
 
 def read_rows(
-    path: Path, roles: Roles, labels: Path | None, option: str = "LABELS"
+    path: Path, roles: Roles, labels: Path | None, option: str = "LABELS", known: Known | None = None
 ) -> tuple[Source, np.ndarray, Examples | None]:
     """Features in blocks, where the format has them, and labels; the examples, where they are in memory."""
     if suffix_of(path) not in (".npy", *MATRICES, *COLUMNS):
-        found = read(path, roles, None, labels)
+        found = read(path, roles, known, labels)
         assert found.y is not None
         X = rows(found.X if found.sparse else numbers(found))
         X.columns = None if found.columns is None else list(found.columns)
         return X, found.y, found
     X = _source(path, roles if labels is None else replace(roles, label=None, labelled=False))
+    classes = None if known is None else known.classes
     if labels is not None:
         counts = [(part.name, len(part)) for part in getattr(X, "parts", [X])]
-        return X, read_labels(labels, roles.label, counts), None
+        return X, read_labels(labels, roles, counts, classes), None
     if X.labels is None:
         raise DataFileError(
             f"{option}: expected labels in a file of their own, or --label COLUMN: {path} has features only"
         )
-    return X, classes_of(path, X.labels, "row {}".format), None
+    return X, classes_of(path, X.labels, "row {}".format, classes), None
 
 
 def read_examples(
@@ -138,7 +139,7 @@ def _file(source: Path, suffix: str, roles: Roles, known: Known) -> Examples:
         label = None if roles.labels is not None or not roles.labelled else roles.label or "-1"
         return _examples(read_csv(source, label, roles.header, known.columns), roles, known)
     if suffix in COLUMNS:
-        return _examples(read_columns(source, roles.named), roles, known)
+        return _examples(read_columns(source, (*roles.named, *roles.features)), roles, known)
     if suffix in SVM:
         return _read_svm(source, roles, known)
     if suffix == ".npy" or suffix in MATRICES:
@@ -150,7 +151,7 @@ def _file(source: Path, suffix: str, roles: Roles, known: Known) -> Examples:
 
 
 def read_labels(
-    source: Path, column: str | None, counts: Sequence[tuple[str, int]],
+    source: Path, roles: Roles, counts: Sequence[tuple[str, int]],
     known: np.ndarray | None = None,
 ) -> np.ndarray:  # fmt: skip
     """Labels of rows of features: an .npy file, a column of a table, or a folder of such, part by part.
@@ -158,12 +159,12 @@ def read_labels(
     Parameters
     ----------
     source : of the labels.
-    column : of a table; may be left out where there is only one.
+    roles : the column of a table, which may be left out where there is only one; whether CSV has a header.
     counts : names and numbers of rows of the files, or parts, of features.
     known : see `classes_of`.
     """
     files = [Path(part) for part in parts(source)] if source.is_dir() else [source]
-    found = [_label_array(file, column) for file in files]
+    found = [_label_array(file, roles.label, roles.header) for file in files]
     if len(files) > 1 and len(counts) > 1 and len(files) != len(counts):
         raise DataFileError(
             f"{source} has {len(files)} parts, the features have {len(counts)}; expected a part of labels for "
@@ -182,14 +183,16 @@ def read_labels(
     return classes_of(source, whole, "row {}".format, known)
 
 
-def _with_indicator(examples: Examples, source: Path, names: Sequence[str]) -> Examples:
+def _with_indicator(examples: Examples, source: Path, roles: Roles) -> Examples:
     """Several labels of an example: a matrix (n, m) of 0 and 1 in a .npy file, or columns of a table."""
     if source.suffix.lower() == ".npy":
         held = npy_file(source)
         names = tuple(map(str, range(held.shape[-1])))
     else:
-        table = read_csv(source, None) if source.suffix.lower() == ".csv" else read_columns(source)
-        names = tuple(map(table.find, names or table.columns))
+        csv = source.suffix.lower() == ".csv"
+        table = read_csv(source, None, roles.header) if csv else read_columns(source)
+        names = roles.labels or ()
+        names = tuple(map(table.find, names or table.own))
         held = np.column_stack([table.values(name) for name in names])
     y = indicator(source, held, names, lambda i, name: f"row {i}, {name}")
     _check_length(source, y[:, 0], str(examples.source), examples.X.shape[0])
@@ -200,10 +203,11 @@ def _check_length(source: Path, y: np.ndarray, name: str, n: int) -> None:
     if y.ndim != 1 or len(y) != n:
         raise DataFileError(
             f"{source} holds labels of shape {y.shape}; expected {n}, one for each row of {name}"
+            f"{'; --header or --no-header says whether its first row has a name' * (source.suffix == '.csv')}"
         )
 
 
-def _label_array(source: Path, column: str | None) -> np.ndarray:
+def _label_array(source: Path, column: str | None, header: bool | None) -> np.ndarray:
     suffix = source.suffix.lower()
     if suffix == ".npy":
         if column is not None:
@@ -214,13 +218,13 @@ def _label_array(source: Path, column: str | None) -> np.ndarray:
         raise DataFileError(
             f"cannot read labels from {source}; expected .npy, or a table (.csv, {', '.join(COLUMNS)}) of them"
         )
-    table = read_csv(source, column or "-1") if suffix == ".csv" else read_columns(source, [column])
-    if column is None and len(table.columns) > 1:
+    csv = suffix == ".csv"
+    table = read_csv(source, column or "-1", header) if csv else read_columns(source, [column])
+    if column is None and len(table.own) > 1:
         raise DataFileError(
-            f"{source} has the columns {listed(table.columns)}; expected --label with the one of labels"
+            f"{source} has the columns {listed(table.own)}; expected --label with the one of labels"
         )
-    name = table.find(column or "0")
-    return _typed(table, name)
+    return _typed(table, table.find(column or "-1"))
 
 
 def _typed(table: Table, name: str) -> np.ndarray:
@@ -261,7 +265,8 @@ def _examples(table: Table, roles: Roles, known: Known) -> Examples:
     if twice := [name for name in [*apart, *chosen] if [*apart, *chosen].count(name) > 1]:
         raise DataFileError(f"{table.source}: column {twice[0]!r} has two roles; expected one each")
     apart += [c for c in roles.spare if c in names and table.named and c not in apart]
-    kept = chosen or [name for name in names if name not in apart]
+    stored = [name for name in table.stored if name not in (*apart, *chosen)]
+    kept = chosen or [name for name in names if name not in (*apart, *stored)]
     if not kept:
         raise DataFileError(f"{table.source} has no features; expected a column that has no role")
     y = None
@@ -291,7 +296,7 @@ def _examples(table: Table, roles: Roles, known: Known) -> Examples:
         grouped=roles.group,
         labels=tuple(several),
         features=tuple(kept) if listed_column else roles.features,
-        notes=table.notes,
+        notes=(*table.notes, *map(LEFT_OUT.format, stored)),
     )
 
 
@@ -375,9 +380,8 @@ def _matrix_file(source: Path, roles: Roles, known: Known) -> Examples:
             else f"row {row}, column {name}"
         )
 
-    apart = () if roles.label is None or X.columns is None else (roles.label,)
-    left_out = getattr(X, "left_out", ())
-    notes = tuple(f"{name!r} left out: the index of a data frame" for name in left_out)
+    apart = () if roles.label is None else (roles.label,)
+    notes = tuple(map(LEFT_OUT.format, X.left_out))
     return Examples(source, pd.DataFrame(values, columns=names), y, X.columns is not None, place, apart=apart,
                     features=roles.features, notes=notes)  # fmt: skip
 
@@ -396,7 +400,7 @@ def _from_arrays(source: Path, roles: Roles, known: Known) -> Examples:
     named = (label, roles.weight, roles.group, *roles.privileged)
     wanted = [feature, *(n for n in named if n is not None)]
     zipped = source.suffix.lower() == ".npz"
-    if zipped and feature == "X" and set(SPARSE) <= set(npz.names(source)):
+    if zipped and feature == "X" and {"data", "shape", "format"} <= set(npz.names(source)):
         return _sparse(source, roles)
     csr = zipped and several and label is not None
     reader = npz if zipped else mat_file
@@ -449,12 +453,12 @@ def _sparse(source: Path, roles: Roles) -> Examples:
         raise DataFileError(
             f"{source} holds a sparse matrix of features only; expected labels in a file of their own (LABELS)"
         )
-    held = npz.read(source, SPARSE)
-    kind = held["format"].tobytes().rstrip(b"\x00")
+    kind = npz.read(source, SPARSE[-1:])["format"].tobytes().rstrip(b"\x00")
     make: Any = {b"csr": csr_array, b"csc": csc_array}.get(kind)
     try:
         if make is None:
             raise ValueError(f"format {kind!r}")
+        held = npz.read(source, SPARSE)
         shape = tuple(held["shape"].tolist())
         X = csr_array(make(tuple(held[part].copy() for part in SPARSE[:3]), shape))
         X.check_format(full_check=True)
@@ -588,6 +592,7 @@ def _columns_of(
 
     least = int(X.indices.min()) if X.nnz else 1
     base = known.index_base if roles.index_base is None else roles.index_base
+    inherited = roles.index_base is None and base is not None and sizes is None
     d, notes = known.n_features, []
     if sizes is not None:
         n, features = int(sizes[1]), int(sizes[2])
@@ -611,6 +616,13 @@ def _columns_of(
             f"{' in the file that was trained on' if roles.index_base is None else ''}; expected --index-base 0 "
             "in training and here, if they begin at 0"
         )
+    if inherited and base == 0 and least > 0:
+        if X.shape[1] - 1 == d:  # written from 1 on
+            raise DataFileError(
+                f"{source}: no index is 0 and some are {d}, where training had features 0 to {d - 1}; expected "
+                f"files whose indices begin alike: --index-base 1 if they do at 1 here, 0 if feature {d} is new"
+            )
+        notes.append("indices begin at 0 as in training, though none is 0 (else: --index-base 1)")
     X = csr_array(X)[:, base:]
     if d is not None and X.shape[1] > d:
         beyond = np.unique(X.indices[X.indices >= d])
