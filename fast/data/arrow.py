@@ -17,7 +17,7 @@ from fast.errors import InvalidParameterError, InvalidTypeError
 
 PARQUET = (".parquet", ".pq")
 PIECE = 512  # rows that columns are written to at a time: they stay in the cache
-NAMED = "name what to take: fast.data.rows(path, features=..., label=...)"
+NAMED = "name what to take: fast.data.rows(path, features=..., label=...), --features and --label"
 #: Columns that pandas and Dask store for an index, also where a later writer dropped their metadata.
 INDEX = re.compile(r"__index_level_\d+__|__null_dask_index__")
 
@@ -64,11 +64,11 @@ class Arrow(Source):
                 if names.count(column) != 1:
                     expected = f"one of {', '.join(names)}"[:300]
                     raise InvalidParameterError(name, f"no column {column!r}", expected, NAMED)
-            if len({*self.chosen}) < len(self.chosen):
-                given = f"features={self.chosen}"[:300]
+            if len({*self.chosen, label}) <= len(self.chosen):
+                given = f"features={self.chosen}, label={label!r}"[:300]
                 raise InvalidParameterError(name, given, "every column once", NAMED)
             kinds = [_storage(file.schema.field(column).type) for column in self.chosen]
-            self.listed = len(kinds) == 1 and _is_list(kinds[0])
+            self.listed = len(kinds) == 1 and is_listed(kinds[0])
             self.columns = None if self.listed else self.chosen
             d = self._width(file, kinds[0]) if self.listed else len(kinds)
             self.dtype = self._common([kinds[0].value_type] if self.listed else kinds)
@@ -296,8 +296,11 @@ def _storage(kind: Any) -> Any:
     return getattr(kind, "storage_type", kind)
 
 
-def _is_list(kind: Any) -> bool:
+def is_listed(kind: Any) -> bool:
+    """Whether a column of this type has several numbers in a row."""
     import pyarrow.types as kind_of
+
+    kind = _storage(kind)
 
     tests = (kind_of.is_list, kind_of.is_large_list, kind_of.is_fixed_size_list)
     return any(is_(kind) for is_ in tests)

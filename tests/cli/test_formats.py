@@ -395,3 +395,54 @@ def test_compare_takes_folders(files: Path, tmp_path: Path) -> None:
     words = (*words, "--method", "SVM-OVA", "-o", tmp_path / "out")
     first = data(*words)
     assert data(*words, "--resume") == first
+
+
+def test_tables_in_parts_have_all_roles(tmp_path: Path) -> None:
+    """Text, gaps, weights and an index in a folder of Parquet are what they are in one file."""
+    frame = FRAME.assign(kind=np.array(list("pq"))[Y % 2], weight=1.0 + Y)
+    frame.loc[5, "u"] = np.nan
+    frame = frame[["u", "kind", "v", "weight", "w", "x", "y"]].sample(frac=1, random_state=0)
+    frame.to_parquet(tmp_path / "a.parquet")
+    (tmp_path / "parts").mkdir()
+    for i in range(12):
+        part = frame.iloc[8 * i : 8 * i + 8]
+        part[part.columns[:: (-1) ** i]].to_parquet(tmp_path / "parts" / f"part.{i}.parquet")
+    words = ("--weight", "weight", "--categories", "kind", "--impute", "median", "--label", "y")
+    found = []
+    for name in ("a.parquet", "parts"):
+        run("train", tmp_path / name, *words, "-o", tmp_path / f"{name}.refsolve")
+        model = load_model(tmp_path / f"{name}.refsolve")
+        found.append(model.classifier.coef_)
+        assert data("evaluate", tmp_path / f"{name}.refsolve", tmp_path / "parts")["examples"] == 90
+    np.testing.assert_array_equal(*found)
+    odd = tmp_path / "parts" / "part.7.parquet"
+    pd.read_parquet(odd).assign(y=[1, 2, None, 1, 1, 1, 1, 1]).to_parquet(odd)
+    assert "part.7.parquet, row 3: the label is nan" in refused("train", tmp_path / "parts", *words)
+    pd.read_parquet(odd).drop(columns="kind").to_parquet(odd)
+    assert "the same in every part" in refused("train", tmp_path / "parts", *words)
+
+
+def test_labels_are_counted_part_by_part_in_every_command(files: Path, tmp_path: Path) -> None:
+    meta = tmp_path / "metadata"
+    meta.mkdir()
+    for i, piece in enumerate(np.split(np.arange(90), [9, *range(16, 90, 8)][:11])):
+        pd.DataFrame({"kind": Y[piece]}).to_parquet(meta / f"metadata_{i}.parquet")
+    for words in (["train"], ["probe"], ["compare", "-k", "1"]):
+        said = refused(*words, files / "parts", meta, "-o", tmp_path / "out.refsolve")
+        assert "holds labels of shape (9,); expected 8" in said
+
+
+def test_labels_beyond_those_announced(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    for text, several in (
+        ("2 4 3\n0 0:1\n3 3:1\n", ()),
+        ("2 4 3\n0,3 0:1\n 3:1\n", ("--model", "multilabel")),
+    ):
+        file.write_text(text)
+        assert "3 labels are announced" in refused("train", file, *several)
+
+
+def test_folders_of_other_files(tmp_path: Path) -> None:
+    FRAME.to_csv(tmp_path / "a.csv")
+    for command in ("train", "probe"):
+        assert "pass a file that ends in" in refused(command, tmp_path, "--label", "y", "-o", "out")

@@ -132,7 +132,9 @@ def for_model(
 ) -> Examples:
     """Examples for a trained model, which knows the roles of the columns from its training."""
     suffix = suffix_of(file)
-    named = model.apart and suffix in (".csv", *COLUMNS, *MATRICES) and labels_file is None
+    tabular = suffix in (".csv", *COLUMNS)
+    named = any(tabular or not name.isdigit() for name in model.apart[:1]) and labels_file is None
+    named = named and (tabular or suffix in MATRICES)
     features = () if suffix in (".npy", *SVM) else model.features
     roles = replace(
         roles, labelled=labelled, spare=model.apart, features=roles.features or features

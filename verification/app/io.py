@@ -72,7 +72,8 @@ def read(
         own = replace(roles, label=None, labels=None, labelled=False)
     try:
         if source.is_dir():
-            found = _matrix_file(source, own, known)
+            tables = suffix_of(source) in COLUMNS
+            found = (_table_file if tables else _matrix_file)(source, own, known)
         elif suffix not in SUFFIXES:
             raise DataFileError(
                 f"cannot read {source}: the suffix {source.suffix!r} is not one of {', '.join(SUFFIXES)}"
@@ -84,7 +85,7 @@ def read(
             return found
         if roles.labels is not None:
             return _with_indicator(found, labels, roles)
-        counts = [(str(source), found.X.shape[0])]
+        counts = found.counts or [(str(source), found.X.shape[0])]
         return replace(found, y=read_labels(labels, roles, counts, known.classes))
     except InvalidParameterError as error:
         raise DataFileError(str(error)) from error
@@ -114,10 +115,11 @@ def read_rows(
         X.columns = None if found.columns is None else list(found.columns)
         return X, found.y, found
     X = _source(path, roles if labels is None else replace(roles, label=None, labelled=False))
+    if not len(X):
+        raise DataFileError(f"{path} has no examples; expected at least one row")
     classes = None if known is None else known.classes
     if labels is not None:
-        counts = [(part.name, len(part)) for part in getattr(X, "parts", [X])]
-        return X, read_labels(labels, roles, counts, classes), None
+        return X, read_labels(labels, roles, _counts(X), classes), None
     if X.labels is None:
         raise DataFileError(
             f"{option}: expected labels in a file of their own, or --label COLUMN: {path} has features only"
@@ -139,12 +141,16 @@ def _file(source: Path, suffix: str, roles: Roles, known: Known) -> Examples:
         label = None if roles.labels is not None or not roles.labelled else roles.label or "-1"
         return _examples(read_csv(source, label, roles.header, known.columns), roles, known)
     if suffix in COLUMNS:
-        return _examples(read_columns(source, (*roles.named, *roles.features)), roles, known)
+        return _table_file(source, roles, known)
     if suffix in SVM:
         return _read_svm(source, roles, known)
     if suffix == ".npy" or suffix in MATRICES:
         return _matrix_file(source, roles, known)
     return _from_arrays(source, roles, known)
+
+
+def _table_file(source: Path, roles: Roles, known: Known) -> Examples:
+    return _examples(read_columns(source, (*roles.named, *roles.features)), roles, known)
 
 
 # -- labels in a file of their own ----------------------------------------------------------------
@@ -264,7 +270,9 @@ def _examples(table: Table, roles: Roles, known: Known) -> Examples:
     apart = [c for c in (label, *several, weight, group, *privileged, *ignored) if c is not None]
     if twice := [name for name in [*apart, *chosen] if [*apart, *chosen].count(name) > 1]:
         raise DataFileError(f"{table.source}: column {twice[0]!r} has two roles; expected one each")
-    apart += [c for c in roles.spare if c in names and table.named and c not in apart]
+    spare = [c for c in roles.spare if c in names and c not in apart]
+    if table.named or len(names) - len(apart) - len(spare) == known.n_features:
+        apart += spare
     stored = [name for name in table.stored if name not in (*apart, *chosen)]
     kept = chosen or [name for name in names if name not in (*apart, *stored)]
     if not kept:
@@ -272,7 +280,7 @@ def _examples(table: Table, roles: Roles, known: Known) -> Examples:
     y = None
     if label is not None:
         y = classes_of(
-            table.source, _typed(table, label), lambda i: table.place(i, label).partition(",")[0],
+            table.source, _typed(table, label), lambda i: table.place(i, label).rpartition(", column")[0],
             known.classes,
         )  # fmt: skip
     elif roles.labels is not None and roles.labelled:
@@ -292,11 +300,12 @@ def _examples(table: Table, roles: Roles, known: Known) -> Examples:
         None if weight is None else _weights(table, weight),
         None if group is None else _groups(table, group),
         _features(table, privileged) if privileged else None,
-        tuple(apart) if table.named else (),
+        tuple(apart),
         grouped=roles.group,
         labels=tuple(several),
         features=tuple(kept) if listed_column else roles.features,
         notes=(*table.notes, *map(LEFT_OUT.format, stored)),
+        counts=table.counts,
     )
 
 
@@ -383,7 +392,11 @@ def _matrix_file(source: Path, roles: Roles, known: Known) -> Examples:
     apart = () if roles.label is None else (roles.label,)
     notes = tuple(map(LEFT_OUT.format, X.left_out))
     return Examples(source, pd.DataFrame(values, columns=names), y, X.columns is not None, place, apart=apart,
-                    features=roles.features, notes=notes)  # fmt: skip
+                    features=roles.features, notes=notes, counts=_counts(X))  # fmt: skip
+
+
+def _counts(X: Source) -> tuple[tuple[str, int], ...]:
+    return tuple((part.name, len(part)) for part in getattr(X, "parts", [X]))
 
 
 def _from_arrays(source: Path, roles: Roles, known: Known) -> Examples:
@@ -537,6 +550,11 @@ def _read_svm(source: Path, roles: Roles, known: Known) -> Examples:
     if X.shape[0] == 0:
         raise DataFileError(f"{source} holds no examples; expected one per line: 3 1:0.5 7:-2")
     X, base, notes = _columns_of(source, X, roles, known, sizes)
+    if sizes is not None and (most := max(map(np.max, filter(np.size, y)), default=0)) >= int(sizes[3]):
+        raise DataFileError(
+            f"{source}, line 1: {int(sizes[3])} labels are announced, where there is {most:g}; expected labels "
+            "from 0 on: write it again"
+        )
 
     def place(i: int, j: int = -1) -> str:
         return f"example {i + 1}" + f", feature {j + 1}" * (j >= 0)

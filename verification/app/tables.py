@@ -32,7 +32,8 @@ class Table:
     Columns are numbers (nan where one is missing), or objects: text, None where it is missing, or what nobody
     can train on. Columns of a file without a header are named by their position. ``typed``: the file says
     which columns are text; in a CSV file text may be a number, or stand for a value that is missing.
-    ``notes`` say what was taken for what; ``stored`` are the columns of the index of a data frame.
+    ``notes`` say what was taken for what; ``stored`` are the columns of the index of a data frame,
+    ``counts`` the files and their numbers of rows.
     """
 
     source: Path
@@ -42,6 +43,7 @@ class Table:
     typed: bool = True
     notes: tuple[str, ...] = ()
     stored: tuple[str, ...] = ()
+    counts: tuple[tuple[str, int], ...] = ()
 
     @property
     def own(self) -> list[str]:
@@ -151,7 +153,7 @@ def read_csv(
         if twice := [name for name in names if names.count(name) > 1]:
             raise DataFileError(
                 f"{source}, line 1: two columns are named {twice[0]!r}; expected names that tell them "
-                "apart, or --no-header"
+                "apart: rename one, or --no-header, if these are no names"
             )
     columns = {
         name: np.array(column[named:], object) for name, column in zip(names, body, strict=True)
@@ -258,32 +260,53 @@ def _rows(source: Path) -> list[tuple[int, list[str]]]:
 
 
 def read_columns(source: Path, wanted: Sequence[str | None] = ()) -> Table:
-    """A Parquet or Arrow file, its columns as they are typed.
+    """A Parquet or Arrow file, or a folder of such, its columns as they are typed.
 
-    What pandas stored as the index is no column, unless it is ``wanted``. Columns of lists stay lists.
+    What pandas stored as the index is no column, unless it is ``wanted``. Of columns of lists it is only said
+    that they are.
     """
-    from fast.data.arrow import index_columns, opened
+    import pyarrow as pa
+
+    from fast.data import parts
+    from fast.data.arrow import index_columns, is_listed, opened
     from fast.errors import InvalidParameterError
 
+    files = parts(source) if source.is_dir() else [str(source)]
+    tables, counts, first = list[Any](), list[int](), list[str]()
     try:
-        with opened(str(source)) as file:
-            stored = [c for c in index_columns(file.schema) if c not in wanted]
-            names = [name for name in file.schema.names if name not in stored]
-            held = file.read(names)
+        for name in files:
+            with opened(name) as file:
+                stored = [c for c in index_columns(file.schema) if c not in wanted]
+                names = [c for c in file.schema.names if c not in stored]
+                flat = [c for c in names if not is_listed(file.schema.field(c).type)]
+                tables.append(file.read(flat))
+                counts.append(sum(file.counts))
+            first = first or names
+            if {*names} != {*first} or len({*names}) < len(names):
+                raise DataFileError(f"{name} has the columns {listed(names)}; expected names that differ, and "
+                                    f"the same in every part: {listed(first)}")  # fmt: skip
+        held = pa.concat_tables(tables, promote_options="permissive")
     except InvalidParameterError as error:
         raise DataFileError(str(error)) from error
-    if not len(held) or len(set(names)) < len(names):
-        said = "two columns of one name" if len(held) else "no examples"
-        raise DataFileError(f"{source} has {said}; expected one example per row, names that differ")
+    except pa.ArrowException as error:
+        raise DataFileError(f"{source}: its parts differ ({error}); write them with one schema") from None
+    if not sum(counts):
+        raise DataFileError(f"{source} has no examples; expected one example per row")
+    lists, ends = np.full(sum(counts), None), np.cumsum(counts)
+    lists[:] = [[]] * len(lists)
+    columns = {name: _array(held.column(name)) if name in flat else lists for name in first}
+
+    def place(i: int, name: str) -> str:
+        part = int(np.searchsorted(ends, i, "right"))
+        where = f"{Path(files[part]).name}, " if len(files) > 1 else ""
+        return f"{where}row {i + 1 - int(ends[part]) + counts[part]}, column {name!r}"
+
     notes = tuple(map(LEFT_OUT.format, stored))
-    columns = {name: _array(held.column(name)) for name in names}
-    return Table(
-        source, columns, True, lambda i, name: f"row {i + 1}, column {name!r}", True, notes
-    )
+    return Table(source, columns, True, place, True, notes, counts=tuple(zip(files, counts, strict=True)))
 
 
 def _array(column: Any) -> np.ndarray:
-    """A column of Arrow as numbers, or as objects: text, None, lists."""
+    """A column of Arrow as numbers, or as objects: text, None."""
     import pyarrow as pa
     import pyarrow.types as kind_of
 

@@ -1,7 +1,6 @@
 """A trained model with what it must be fed: preparation, and the names and order of the features."""
 
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fast._validation import data_frame
-from fast.errors import ColumnWarning
+from verification.app.console import LOG
 from verification.app.examples import Examples, Known
 from verification.app.labels import listed
 from verification.app.preparation import frame_for, numbers
@@ -120,8 +119,7 @@ class Model:
                 f"X lacks the columns {listed(lost)} of the training data; it has {listed(names)}"
             )
         if more := [name for name in names if name not in (*wanted, *self.apart)]:
-            said = f"X: columns left out that training did not have: {listed(more)}"
-            warnings.warn(said, ColumnWarning, stacklevel=3)
+            LOG.warning("X: columns that the model does not know are left out: %s", listed(more))
         found = {name: table.values(name) for name in wanted}
         X = pd.DataFrame({name: pd.Series(c, dtype=c.dtype) for name, c in found.items()})
         return self.fed(Examples(Path("X"), X, None, True, table.place))
