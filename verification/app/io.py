@@ -635,7 +635,7 @@ def _columns_of(
             "in training and here, if they begin at 0"
         )
     if inherited and base == 0 and least > 0:
-        if X.shape[1] - 1 == d:  # written from 1 on
+        if d is not None and X.shape[1] - 1 == d:  # written from 1 on
             raise DataFileError(
                 f"{source}: no index is 0 and some are {d}, where training had features 0 to {d - 1}; expected "
                 f"files whose indices begin alike: --index-base 1 if they do at 1 here, 0 if feature {d} is new"
