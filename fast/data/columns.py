@@ -9,6 +9,8 @@ from fast.data.in_memory import InMemory
 from fast.data.source import Source
 from fast.errors import ColumnWarning, InvalidParameterError
 
+__all__ = ["aligned", "data_frame", "feature_names", "tabular"]
+
 SHOWN = 5  # names in a message
 
 

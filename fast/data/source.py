@@ -94,7 +94,7 @@ class Selected(Source):
         place = {name: j for j, name in enumerate(source.columns or ())}
         self.source, self.columns = source, [*columns]
         self.places = [place[name] for name in columns]
-        self.name, self.labels, self.place = source.name, source.labels, source.place
+        self.name, self.labels = source.name, source.labels
         self.dtype, self.groups, self.in_memory = source.dtype, source.groups, source.in_memory
         self.shape = source.shape[0], len(columns)
 
@@ -102,3 +102,7 @@ class Selected(Source):
         """As of the source; a copy."""
         block = self.source.read(rows)[:, self.places]
         return block if hasattr(block, "indptr") else np.ascontiguousarray(block)
+
+    def place(self, row: int) -> tuple[str, int]:
+        """As of the source."""
+        return self.source.place(row)

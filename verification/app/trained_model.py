@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fast._validation import data_frame
+from fast.data.columns import data_frame
 from verification.app.console import LOG
 from verification.app.examples import Examples, Known
 from verification.app.labels import listed
