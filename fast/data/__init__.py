@@ -17,6 +17,7 @@ from fast.errors import InvalidParameterError
 COLUMNS = (".parquet", ".pq", ".arrow", ".feather", ".ipc")
 MATRICES = (".safetensors", ".h5", ".hdf5")
 SUFFIXES = (".npy", *MATRICES, *COLUMNS)
+READ = f"pass a file that ends in {', '.join(SUFFIXES)}, a folder of such, or a list in the order of rows"
 
 __all__ = [
     "COLUMNS",
@@ -61,7 +62,12 @@ def rows(
         source = os.fspath(source)
         suffix = Path(source).suffix.lower()
         if os.path.isdir(source):
-            source, suffix = parts(source), ""
+            source = parts(source)
+            suffix = Path(source[0]).suffix.lower()
+        if suffix not in SUFFIXES:
+            raise InvalidParameterError("source", repr(source)[:300], "rows of features", READ)
+        if isinstance(source, list):
+            suffix = ""
         elif suffix in COLUMNS:
             from fast.data.arrow import Arrow
 
@@ -85,8 +91,7 @@ def rows(
 
         return Npy.file(source) if suffix else Npy.mapped(source)
     if source is None or isinstance(source, str) or hasattr(source, "__next__"):
-        fix = f"pass a file that ends in {', '.join(SUFFIXES)}, a folder of such, or a list in the order of rows"
-        raise InvalidParameterError("source", repr(source), "rows of features", fix)
+        raise InvalidParameterError("source", repr(source), "rows of features", READ)
     if hasattr(source, "__dask_graph__"):
         from fast.data.dask_rows import DaskRows
 
@@ -106,10 +111,18 @@ def _matrix(
     if suffix == ".safetensors":
         from fast.data.npy import Npy
 
-        return Npy.tensor(source, label, feature)
-    from fast.data.hdf5 import Hdf5
+        found: Source = Npy.tensor(source, label, feature)
+    else:
+        from fast.data.hdf5 import Hdf5
 
-    return Hdf5(source, label, feature)
+        found = Hdf5(source, label, feature)
+    if (y := found.labels) is not None:
+        found.labels = y = y.reshape(-1) if y.ndim == 2 and 1 in y.shape else y
+        if y.shape != (len(found),):
+            given = f"labels {label!r} of shape {y.shape}"
+            expected = f"({len(found)},): one for each row of features"
+            raise InvalidParameterError(source, given, expected, "name other labels, or other features")
+    return found
 
 
 def _is_part(value: Any) -> bool:

@@ -17,7 +17,7 @@ from fast.errors import InvalidParameterError, InvalidTypeError
 
 PARQUET = (".parquet", ".pq")
 PIECE = 512  # rows that columns are written to at a time: they stay in the cache
-NAMED = "name what to take: fast.data.rows(path, features=..., label=...)"
+NAMED = "name what to take: fast.data.rows(path, features=..., label=...), --features and --label"
 #: Columns that pandas and Dask store for an index, also where a later writer dropped their metadata.
 INDEX = re.compile(r"__index_level_\d+__|__null_dask_index__")
 
@@ -42,16 +42,12 @@ class Arrow(Source):
     ----------
     chosen : list of str
         The columns that are read. `columns` has the same names, or is None for a column of lists.
-    left_out : tuple of str
-        Columns that are not read, as they are the stored index of a pandas data frame.
 
     Notes
     -----
     float16, booleans and integers of at most 16 bits are read as float32, longer ones as float64, as are
     columns of which one is float64. Every row of a column of lists has as many entries as the first.
     """
-
-    left_out: tuple[str, ...] = ()
 
     def __init__(self, name: str, label: str | None, features: str | Sequence[str] | None) -> None:
         self.name, self.stamp = name, stamp(name)
@@ -68,11 +64,11 @@ class Arrow(Source):
                 if names.count(column) != 1:
                     expected = f"one of {', '.join(names)}"[:300]
                     raise InvalidParameterError(name, f"no column {column!r}", expected, NAMED)
-            if len({*self.chosen}) < len(self.chosen):
-                given = f"features={self.chosen}"[:300]
+            if len({*self.chosen, label}) <= len(self.chosen):
+                given = f"features={self.chosen}, label={label!r}"[:300]
                 raise InvalidParameterError(name, given, "every column once", NAMED)
             kinds = [_storage(file.schema.field(column).type) for column in self.chosen]
-            self.listed = len(kinds) == 1 and _is_list(kinds[0])
+            self.listed = len(kinds) == 1 and is_listed(kinds[0])
             self.columns = None if self.listed else self.chosen
             d = self._width(file, kinds[0]) if self.listed else len(kinds)
             self.dtype = self._common([kinds[0].value_type] if self.listed else kinds)
@@ -300,8 +296,11 @@ def _storage(kind: Any) -> Any:
     return getattr(kind, "storage_type", kind)
 
 
-def _is_list(kind: Any) -> bool:
+def is_listed(kind: Any) -> bool:
+    """Whether a column of this type has several numbers in a row."""
     import pyarrow.types as kind_of
+
+    kind = _storage(kind)
 
     tests = (kind_of.is_list, kind_of.is_large_list, kind_of.is_fixed_size_list)
     return any(is_(kind) for is_ in tests)

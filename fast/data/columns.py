@@ -12,6 +12,8 @@ from fast.data.reading import groups_ahead
 from fast.data.source import Source
 from fast.errors import ColumnWarning, InvalidParameterError
 
+__all__ = ["aligned", "data_frame", "feature_names", "tabular"]
+
 SHOWN = 5  # names in a message
 
 

@@ -28,6 +28,7 @@ class Hdf5(Source):
 
     def __init__(self, name: str, label: str | None, feature: str | None) -> None:
         self.name, self.stamp = name, stamp(name)
+        label, feature = (path and path.strip("/") for path in (label, feature))
         with opened(name) as file:
             held = datasets(file)
             self.chosen = only_matrix(
@@ -74,7 +75,7 @@ def datasets(file: Any) -> dict[str, Any]:
 
 
 def values(name: str, held: dict[str, Any], wanted: str) -> NDArray[Any]:
-    """A dataset (n,) of numbers or texts."""
+    """A dataset of numbers or texts."""
     import h5py
 
     if wanted not in held:
@@ -83,10 +84,7 @@ def values(name: str, held: dict[str, Any], wanted: str) -> NDArray[Any]:
     data = held[wanted]
     text = h5py.check_string_dtype(data.dtype) is not None
     found = np.asarray(data.asstr()[...].tolist() if text else data[...])
-    if found.ndim == 2 and 1 in found.shape:
-        found = found.reshape(-1)
-    if found.ndim != 1 or found.dtype.kind not in "iubfU":
-        given = f"dataset {wanted!r} of {data.dtype}, shape {data.shape}"
-        fix = "write numbers or texts"
-        raise InvalidTypeError(name, given, "labels (n,)", fix)
+    if found.dtype.kind not in "iubfU":
+        given = f"dataset {wanted!r} of {data.dtype}"
+        raise InvalidTypeError(name, given, "labels", "write numbers or texts")
     return found

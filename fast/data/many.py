@@ -37,7 +37,7 @@ class Many(Source):
                 given = "labels in some of the files only"
                 fix = "pass label= for all of them, or for none"
                 raise InvalidParameterError(part.name, given, "labels in all or none", fix)
-        self.columns = named.columns
+        self.columns, self.left_out = named.columns, named.left_out
         self.parts = tuple(
             part.select(self.columns) if part.columns and self.columns else part for part in parts
         )  # the same names in another order are put right

@@ -1,6 +1,7 @@
 """Matrices in ``.npy`` and safetensors files: read, not mapped: memory holds the rows in use and no more."""
 
 import json
+import math
 import os
 import warnings
 from typing import Any
@@ -112,12 +113,12 @@ class Npy(Source):
         found = cls(name, tuple(held[chosen][1]), _tensor_type(name, held, chosen), held[chosen][2])
         if label is not None:
             stored = _tensor_type(name, held, label)
-            _, shape, offset = held[label]
-            if len(shape) != 1 or stored.kind not in "fiub":
-                given = f"tensor {label!r} of {stored}, shape {tuple(shape)}"
-                raise InvalidTypeError(name, given, "labels (n,): numbers", "name another tensor")
+            kind, shape, offset = held[label]
+            if stored.kind not in "fiub":
+                raise InvalidTypeError(name, f"labels {label!r} of {kind}", "integers", "write int64")
             with reading(name):
-                found.labels = np.fromfile(name, stored, shape[0], offset=offset)
+                flat = np.fromfile(name, stored, math.prod(shape), offset=offset)
+            found.labels = flat.reshape(shape)
         return found
 
     def read(self, rows: slice) -> NDArray[Any]:

@@ -29,6 +29,8 @@ class Source(ABC):
         Labels that came with the rows, as they are stored.
     columns : list of str or None
         Names of the features, where they have any.
+    left_out : tuple of str
+        Columns that are not read, as they are the stored index of a pandas data frame.
     in_memory : bool
         Reading costs nothing.
     """
@@ -39,6 +41,7 @@ class Source(ABC):
     groups: tuple[slice, ...]
     labels: NDArray[Any] | None = None
     columns: list[str] | None = None
+    left_out: tuple[str, ...] = ()
     in_memory = False
 
     @abstractmethod

@@ -347,3 +347,102 @@ def test_a_bad_tensor_file_is_refused(tmp_path: Path) -> None:
     ):
         write(tmp_path / name)
         assert name in run("train", tmp_path / name, code=2).stderr.replace("\n", "")
+
+
+def test_labels_of_another_length_are_refused(tmp_path: Path) -> None:
+    safetensors.save_file({"X": X, "y": Y[:50], "column": Y[:, None]}, tmp_path / "a.safetensors")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["X"], file["y"], file["column"] = X, Y[:50], Y[:, None]
+    for name in ("a.safetensors", "a.h5"):
+        for command in ("train", "probe"):
+            words = (command, tmp_path / name, "--label", "y", "-o", tmp_path / "out")
+            assert "labels 'y' of shape (50,); expected (90,)" in refused(*words)
+        np.testing.assert_array_equal(read(tmp_path / name, Roles("column")).y, Y)
+
+
+@pytest.mark.parametrize("command", ["train", "probe"])
+@pytest.mark.parametrize("name", ["a.parquet", "a.h5", "a.csv"])
+def test_the_label_is_remembered(command: str, name: str, tmp_path: Path) -> None:
+    """The last column is another one, which could be taken for the label."""
+    frame, options = LISTS.assign(other=np.arange(90)), ["--label", "kind", "--features", "emb"]
+    file = tmp_path / name
+    if name == "a.parquet":
+        frame.rename(columns={"y": "kind"}).to_parquet(file)
+    elif name == "a.csv":
+        FRAME.rename(columns={"y": "kind"}).assign(other=1).to_csv(file, index=False)
+        options[-1] = "u,v,w,x"
+    else:
+        with h5py.File(file, "w") as held:
+            held["emb"], held["kind"], held["y"] = X, Y, np.arange(90)
+    out = tmp_path / ("out" if command == "probe" else "probe.refsolve")
+    run(command, file, *options, "-o", out, *(["--Cs", "1"] if command == "probe" else []))
+    model = out / "probe.refsolve" if command == "probe" else out
+    assert data("evaluate", model, file)["accuracy"]["1"] > 0.8
+
+
+def test_enumerations_of_polars(tmp_path: Path) -> None:
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame({"u": X[:, 0], "y": np.array(list("abc"))[Y]})
+    frame = frame.with_columns(pl.col("y").cast(pl.Enum(["c", "b", "a"])))
+    frame.write_ipc(tmp_path / "a.arrow")
+    frame.write_parquet(tmp_path / "a.parquet")
+    for name in ("a.arrow", "a.parquet"):
+        assert read(tmp_path / name).y.tolist() == frame["y"].to_list()
+
+
+def test_compare_takes_folders(files: Path, tmp_path: Path) -> None:
+    words = ("compare", files / "parts", files / "labels.npy", "-k", "1", "--Cs", "1")
+    words = (*words, "--method", "SVM-OVA", "-o", tmp_path / "out")
+    first = data(*words)
+    assert data(*words, "--resume") == first
+
+
+def test_tables_in_parts_have_all_roles(tmp_path: Path) -> None:
+    """Text, gaps, weights and an index in a folder of Parquet are what they are in one file."""
+    frame = FRAME.assign(kind=np.array(list("pq"))[Y % 2], weight=1.0 + Y)
+    frame.loc[5, "u"] = np.nan
+    frame = frame[["u", "kind", "v", "weight", "w", "x", "y"]].sample(frac=1, random_state=0)
+    frame.to_parquet(tmp_path / "a.parquet")
+    (tmp_path / "parts").mkdir()
+    for i in range(12):
+        part = frame.iloc[8 * i : 8 * i + 8]
+        part[part.columns[:: (-1) ** i]].to_parquet(tmp_path / "parts" / f"part.{i}.parquet")
+    words = ("--weight", "weight", "--categories", "kind", "--impute", "median", "--label", "y")
+    found = []
+    for name in ("a.parquet", "parts"):
+        run("train", tmp_path / name, *words, "-o", tmp_path / f"{name}.refsolve")
+        model = load_model(tmp_path / f"{name}.refsolve")
+        found.append(model.classifier.coef_)
+        assert data("evaluate", tmp_path / f"{name}.refsolve", tmp_path / "parts")["examples"] == 90
+    np.testing.assert_array_equal(*found)
+    odd = tmp_path / "parts" / "part.7.parquet"
+    pd.read_parquet(odd).assign(y=[1, 2, None, 1, 1, 1, 1, 1]).to_parquet(odd)
+    assert "part.7.parquet, row 3: the label is nan" in refused("train", tmp_path / "parts", *words)
+    pd.read_parquet(odd).drop(columns="kind").to_parquet(odd)
+    assert "the same in every part" in refused("train", tmp_path / "parts", *words)
+
+
+def test_labels_are_counted_part_by_part_in_every_command(files: Path, tmp_path: Path) -> None:
+    meta = tmp_path / "metadata"
+    meta.mkdir()
+    for i, piece in enumerate(np.split(np.arange(90), [9, *range(16, 90, 8)][:11])):
+        pd.DataFrame({"kind": Y[piece]}).to_parquet(meta / f"metadata_{i}.parquet")
+    for words in (["train"], ["probe"], ["compare", "-k", "1"]):
+        said = refused(*words, files / "parts", meta, "-o", tmp_path / "out.refsolve")
+        assert "holds labels of shape (9,); expected 8" in said
+
+
+def test_labels_beyond_those_announced(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    for text, several in (
+        ("2 4 3\n0 0:1\n3 3:1\n", ()),
+        ("2 4 3\n0,3 0:1\n 3:1\n", ("--model", "multilabel")),
+    ):
+        file.write_text(text)
+        assert "3 labels are announced" in refused("train", file, *several)
+
+
+def test_folders_of_other_files(tmp_path: Path) -> None:
+    FRAME.to_csv(tmp_path / "a.csv")
+    for command in ("train", "probe"):
+        assert "pass a file that ends in" in refused(command, tmp_path, "--label", "y", "-o", "out")

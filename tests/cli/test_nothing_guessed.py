@@ -66,6 +66,52 @@ def test_a_stored_index_is_no_feature(name: str, suffix: str, tmp_path: Path) ->
     assert "left out: the index of a data frame" in told
 
 
+@pytest.mark.parametrize("kind", ["one", "twice", "default names", "levels", "dates"])
+def test_an_index_in_csv_is_no_feature(kind: str, tmp_path: Path) -> None:
+    frame, file = FRAME.sample(frac=1, random_state=0), tmp_path / "a.csv"
+    if kind == "default names":
+        frame = frame.set_axis(range(3), axis=1)
+    if kind == "levels":
+        frame = INDEXED["unnamed levels"]
+    if kind == "dates":
+        frame = frame.set_index(pd.date_range("2020-01-01", periods=60))
+    frame.to_csv(file)
+    if kind == "twice":
+        pd.read_csv(file).to_csv(file)
+    names = tuple(map(str, frame.columns[:2]))
+    label = str(frame.columns[2])
+    found = read(file)
+    np.testing.assert_allclose(found.X.to_numpy(), frame.iloc[:, :2].to_numpy(), rtol=1e-12)
+    assert found.columns == names
+    assert found.y.tolist() == frame.iloc[:, 2].tolist()
+    assert "left out: the index of a data frame" in found.taken
+    X, y, _ = read_rows(file, Roles(label), None)
+    assert (X.columns, y.tolist()) == ([*names], found.y.tolist())
+    told = said("probe", file, "--label", label, "--Cs", "1", "-o", tmp_path / "out")
+    assert "left out: the index of a data frame" in told
+    own = read(file, Roles(label, features=("0", "-2")))  # who asks for it gets it
+    assert len(own.columns) == 2
+    old = read(file, Roles(label), Known(columns=own.columns))  # as does a model that knows it
+    assert set(own.columns) <= set(old.columns)
+
+
+def test_labels_of_csv_have_no_index(tmp_path: Path) -> None:
+    np.save(tmp_path / "X.npy", NOISE)
+    FRAME[["y"]].to_csv(tmp_path / "y.csv")
+    assert read(tmp_path / "X.npy", labels=tmp_path / "y.csv").y.tolist() == Y.tolist()
+    pd.Series(Y).to_csv(tmp_path / "y.csv", index=False)  # its header is 0
+    words = ("train", tmp_path / "X.npy", tmp_path / "y.csv")
+    assert "--header or --no-header" in refused(*words)
+    run(*words, "--header")
+
+
+def test_a_named_index_is_a_feature_for_who_asks(tmp_path: Path) -> None:
+    INDEXED["named"].to_parquet(tmp_path / "a.parquet")
+    roles = Roles("y", features=("a", "row"))
+    assert read(tmp_path / "a.parquet", roles).columns == ("a", "row")
+    assert read_rows(tmp_path / "a.parquet", roles, None)[0].columns == ["a", "row"]
+
+
 def test_an_index_whose_metadata_a_later_writer_dropped(tmp_path: Path) -> None:
     table = pa.Table.from_pandas(INDEXED["shuffled"]).replace_schema_metadata(None)
     pq.write_table(table, tmp_path / "a.parquet")
@@ -144,6 +190,40 @@ def test_indices_begin_where_training_says(tmp_path: Path) -> None:
     )
 
 
+def test_files_that_begin_elsewhere_than_training(tmp_path: Path) -> None:
+    X = NOISE + 9 * np.eye(3, 2)[Y]
+    for name, base in (("zero", True), ("one", False)):
+        dump_svmlight_file(X, Y, str(tmp_path / f"{name}.svm"), zero_based=base)
+    zero, one = tmp_path / "zero.svm", tmp_path / "one.svm"
+    run("train", zero)
+    for model in (tmp_path / "zero.refsolve", tmp_path / "p" / "probe.refsolve"):
+        assert "--index-base 1" in refused("evaluate", model, one)
+        judged = data("evaluate", model, one, "--index-base", "1")["accuracy"]
+        assert judged["1"] > 0.7
+        if model.parent == tmp_path:
+            assert "--index-base 1" in refused(
+                "train", zero, "--test", one, "-o", tmp_path / "n.refsolve"
+            )
+            run("probe", zero, "--Cs", "1", "-o", tmp_path / "p")
+    words = ("probe", zero, "--Cs", "1", "-o", tmp_path / "q", "--validation")
+    assert "--index-base 1" in refused(*words, one)
+    some = write(tmp_path / "some.svm", "0 1:3\n1 1:2\n")
+    told = said("evaluate", tmp_path / "zero.refsolve", some)
+    assert "indices begin at 0 as in training, though none is 0 (else: --index-base 1)" in told
+
+
+def test_sparse_files_for_a_model_of_dense_ones(tmp_path: Path) -> None:
+    X = NOISE + 9 * np.eye(3, 2)[Y]
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", Y)
+    dump_svmlight_file(X, Y, str(tmp_path / "a.svm"), zero_based=False)
+    for scale in ("standard", "minmax", "maxabs", "none"):
+        run("train", tmp_path / "X.npy", tmp_path / "y.npy", "--scale", scale, "--force")
+        model = tmp_path / "X.refsolve"
+        right = data("evaluate", model, tmp_path / "X.npy", tmp_path / "y.npy")["accuracy"]
+        assert data("evaluate", model, tmp_path / "a.svm")["accuracy"] == pytest.approx(right)
+
+
 def test_features_beyond_training_have_weight_0(tmp_path: Path) -> None:
     write(tmp_path / "a.svm", "".join(f"{i % 2} 1:{1 + i % 2} 2:1\n" for i in range(8)))
     write(tmp_path / "b.svm", "0 1:1 2:1 7:9\n1 1:2 2:1 7:1 9:1\n")
@@ -173,8 +253,17 @@ HEADERS = [
     ("400.5,401,401.5,402,sample\n", NUMBERS, True),
     ("a,b,c,d,e\n", NUMBERS, True),
     ("a,b,c,d,a\n".replace(",a\n", ",f\n"), BODY, True),
-    ("9,3,4,2,b\n", BODY, False),
+    ("4000.5,3998.5,3996.5,3994.5,species\n", BODY, True),  # infrared spectra fall
+    ("4000,3998,3996,3991,2000,species\n", "9," + BODY.replace("\n", "\n9,")[:-2], True),
+    ("a,2,b,1,kind\n", BODY, True),
+    ("a,nan,null,none,kind\n", NUMBERS, True),
+    ("a,nan,b,c,kind\n", BODY, True),
+    ("0,1,2,3\n", "0.5,1.0,2.25,0\n1.5,1.5,0.25,1\n2.5,1.0,7.25,0\n", True),
+    ("0,1,2\n", "0.5,1.0,0\n1.5,1.5,1\n2.5,1.0,0\n", True),
+    ("9,-,4,2,a\n", BODY, False),
     ("1,2,3,4,b\n", BODY, False),
+    ("5.1,3.5,1.4,0.2,setosa\n", BODY, False),
+    ("9,3,4,2,b\n", BODY, False),
     ("9,3,4,2,1\n", NUMBERS, False),
     ("9,?,4,2,1\n", NUMBERS, False),
     ("red,big,p\n", "blue,big,e\nred,small,p\nblue,small,e\nred,big,e\n", False),
@@ -192,11 +281,28 @@ def test_headers_are_found(first: str, body: str, named: bool, tmp_path: Path) -
         assert (forced.named, len(forced.y)) == (header, body.count("\n") + (not header))
 
 
-def test_rows_of_numbers_in_even_steps_are_asked_about(tmp_path: Path) -> None:
-    file = write(tmp_path / "a.csv", "2,4,6\n1,5,0\n7,1,1\n2,2,0\n")
-    assert "--header or --no-header" in refused("train", file)
-    assert read(file, Roles(header=False)).X.shape == (4, 2)
-    assert read(file, Roles(header=True)).columns == ("2", "4")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2,4,6\n1,5,0\n7,1,1\n2,2,0\n",
+        "0,1,2\n1.5,5,0\n7,1,1\n2,2,0\n",
+        "0,1\n1.5,0\n7.5,1\n2.5,1\n",
+        "1,2,kind\n5,1,a\n3,3,a\n2,7,b\n",
+        "7,kind\n5,a\n3,a\n2,b\n",
+        "5,1,2,label\n5,1,2,a\n3,3,1,a\n2,7,1,b\n",
+        "colour,2,1,kind\nred,5,1,a\nred,3,3,a\nblue,2,7,b\n",
+    ],
+)
+@pytest.mark.parametrize("command", ["train", "probe", "compare"])
+def test_rows_that_may_be_either_are_asked_about(command: str, text: str, tmp_path: Path) -> None:
+    file = write(tmp_path / "a.csv", text)
+    out = tmp_path / "out"
+    assert "--header or --no-header" in refused(command, file, "-o", out)
+    assert "--no-header" in "".join(str(word) for word in run(command, "--help").stdout.split())
+    (n, d), first = (text.count("\n"), text.partition("\n")[0].count(",")), text.partition(",")[0]
+    assert read(file, Roles(header=False)).X.shape == (n, d)
+    named = read(file, Roles(header=True))
+    assert (named.X.shape, named.columns[0]) == ((n - 1, d), first)
 
 
 def test_predictions_are_as_many_as_examples(tmp_path: Path) -> None:
@@ -224,6 +330,8 @@ def test_predictions_are_as_many_as_examples(tmp_path: Path) -> None:
         (["1.0", "2.0", "3."], [1, 2, 3]),
         (["+1", "-1", "0"], [1, -1, 0]),
         (["True", "False", "True"], [True, False, True]),
+        (["true", "false", "true"], [True, False, True]),
+        (["true", "True", "False"], ["true", "True", "False"]),
         (["a", "1", "2"], ["a", "1", "2"]),
     ],
 )
@@ -363,3 +471,36 @@ def test_several_labels_in_a_file_of_their_own(tmp_path: Path) -> None:
         found = read(tmp_path / "X.npy", Roles(labels=()), None, tmp_path / file)
         np.testing.assert_array_equal(found.y, many)
         assert found.labels == names
+
+
+def test_indicators_of_booleans(tmp_path: Path) -> None:
+    frame = pd.DataFrame(NOISE, columns=["a", "b"]).assign(u=NOISE[:, 0] > 0, v=NOISE[:, 1] > 0)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    found = read(tmp_path / "a.csv", Roles(labels=("u", "v"))).y
+    np.testing.assert_array_equal(found, NOISE > 0)
+    frame.astype({"u": str}).replace({"u": {"False": "no"}}).to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(DataFileError, match="the entry is no"):
+        read(tmp_path / "a.csv", Roles(labels=("u", "v")))
+
+
+def test_one_class_of_a_model_is_the_same_number_in_every_file(tmp_path: Path) -> None:
+    FRAME.to_csv(tmp_path / "a.csv", index=False)
+    FRAME.astype(float).to_csv(tmp_path / "b.csv", index=False)
+    run("train", tmp_path / "a.csv", "--positive", "1")
+    model = tmp_path / "a.refsolve"
+    right = data("evaluate", model, tmp_path / "a.csv")["accuracy"]
+    assert data("evaluate", model, tmp_path / "b.csv")["accuracy"] == right
+
+
+def test_columns_that_a_model_does_not_know_are_told_of_in_python(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    FRAME.to_csv(tmp_path / "a.csv", index=False)
+    run("train", tmp_path / "a.csv")
+    model = load_model(tmp_path / "a.refsolve")
+    caplog.clear()
+    found = model.predict(FRAME.assign(c=1.0))
+    assert "'c'" in caplog.text
+    np.testing.assert_array_equal(found, model.predict(FRAME))
+    batch = pa.RecordBatch.from_pandas(FRAME[["b", "a"]])
+    np.testing.assert_array_equal(model.predict(batch), found)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fast.auditing import AuditResult
-from verification.app.io import npy_file
+from verification.app.label_files import npy_file
 from verification.app.labels import is_number
 from verification.errors import DataFileError
 from verification.report.document import Document, Paragraph, number, table

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fast.data import parts
 from verification.app.console import Task, say
 from verification.app.data_options import one_against_rest
 from verification.app.examples import Examples, Known, Roles
@@ -90,7 +91,6 @@ def load(
         More than one split of files that are parts already, fewer than two classes.
     """
     train, validation, test = files
-    train, validation, test = files
     if settings.splits > 1 and not validation is test is None:
         raise InvalidArgumentError(
             f"splits={settings.splits} goes with one file, of which parts are drawn; leave --splits out"
@@ -116,12 +116,12 @@ def load(
     assert whole.y is not None
     classes, counts = np.unique(whole.y, return_counts=True)
     if len(classes) < 2:
-        raise InvalidArgumentError(f"{train}: one class, {classes[0]!r}; expected at least two")
+        raise InvalidArgumentError(f"{train}: one class, {str(classes[0])!r}; expected at least two")
     short = min(counts.tolist())
     missing = sum(other is None for other in others)
     if missing and short < missing + 2:
         raise InvalidArgumentError(
-            f"{train}: class {classes[int(np.argmin(counts))]!r} has {short} examples; expected {missing + 2} "
+            f"{train}: class {str(classes[int(np.argmin(counts))])!r} has {short} examples; expected {missing + 2} "
             "of every class to draw parts; leave it out, or give --validation and --test"
         )
     return Data(
@@ -225,7 +225,9 @@ def rows_of(
 
 
 def digest(file: Path) -> str:
-    """Name and content of a file."""
+    """Name and content of a file, or of the parts in a folder."""
+    if file.is_dir():
+        return " ".join(digest(Path(part)) for part in parts(file))
     try:
         with file.open("rb") as stream:
             return f"{file.name} {hashlib.file_digest(stream, 'sha256').hexdigest()}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fast.data import COLUMNS
+from fast.data import COLUMNS, MATRICES
 from verification.app.console import say
 from verification.app.examples import Examples, Roles
 from verification.app.io import SVM, read, suffix_of
@@ -133,7 +133,8 @@ def for_model(
     """Examples for a trained model, which knows the roles of the columns from its training."""
     suffix = suffix_of(file)
     tabular = suffix in (".csv", *COLUMNS)
-    named = model.apart and tabular and labels_file is None
+    named = any(tabular or not name.isdigit() for name in model.apart[:1]) and labels_file is None
+    named = named and (tabular or suffix in MATRICES)
     features = () if suffix in (".npy", *SVM) else model.features
     roles = replace(
         roles, labelled=labelled, spare=model.apart, features=roles.features or features

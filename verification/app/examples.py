@@ -93,6 +93,7 @@ class Examples:
     features : names under which the features were asked for, or the column of lists that they are
     index_base : of an svm file, the index of its first feature
     notes : what was taken for what
+    counts : the parts of a folder, and their numbers of rows
     """
 
     source: Path
@@ -110,6 +111,7 @@ class Examples:
     features: tuple[str, ...] = ()
     index_base: int | None = None
     notes: tuple[str, ...] = ()
+    counts: tuple[tuple[str, int], ...] = ()
 
     @classmethod
     def of(cls, X: Any, y: np.ndarray, columns: Sequence[str] | None = None) -> Examples:

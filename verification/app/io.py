@@ -5,12 +5,8 @@ Every complaint names the file, the place, what was expected and the fix; what w
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +16,12 @@ from fast.data import COLUMNS, MATRICES, parts, rows
 from fast.errors import InvalidParameterError
 from verification.app import mat_file
 from verification.app.examples import Examples, Known, Roles, infinite
-from verification.app.labels import MISSING, classes_of, listed
+from verification.app.label_files import read_labels, typed_labels, with_indicator
+from verification.app.labels import MISSING, classes_of
 from verification.app.multilabel import indicator, with_csr
 from verification.app.preparation import numbers
-from verification.app.tables import SEPARATED, Table, read_columns, read_csv
+from verification.app.svm_file import read_svm
+from verification.app.tables import LEFT_OUT, SEPARATED, Table, read_columns, read_csv
 from verification.errors import DataFileError
 from verification.instances import npz
 from verification.instances.files import check_regular
@@ -72,7 +70,8 @@ def read(
         own = replace(roles, label=None, labels=None, labelled=False)
     try:
         if source.is_dir():
-            found = _matrix_file(source, own, known)
+            tables = suffix_of(source) in COLUMNS
+            found = (_table_file if tables else _matrix_file)(source, own, known)
         elif suffix not in SUFFIXES:
             raise DataFileError(
                 f"cannot read {source}: the suffix {source.suffix!r} is not one of {', '.join(SUFFIXES)}"
@@ -83,9 +82,9 @@ def read(
         if labels is None:
             return found
         if roles.labels is not None:
-            return _with_indicator(found, labels, roles.labels)
-        counts = [(str(source), found.X.shape[0])]
-        return replace(found, y=read_labels(labels, roles.label, counts, known.classes))
+            return with_indicator(found, labels, roles)
+        counts = found.counts or [(str(source), found.X.shape[0])]
+        return replace(found, y=read_labels(labels, roles, counts, known.classes))
     except InvalidParameterError as error:
         raise DataFileError(str(error)) from error
     except OSError as error:
@@ -104,24 +103,26 @@ def suffix_of(path: Path) -> str:
 
 
 def read_rows(
-    path: Path, roles: Roles, labels: Path | None, option: str = "LABELS"
+    path: Path, roles: Roles, labels: Path | None, option: str = "LABELS", known: Known | None = None
 ) -> tuple[Source, np.ndarray, Examples | None]:
     """Features in blocks, where the format has them, and labels; the examples, where they are in memory."""
     if suffix_of(path) not in (".npy", *MATRICES, *COLUMNS):
-        found = read(path, roles, None, labels)
+        found = read(path, roles, known, labels)
         assert found.y is not None
         X = rows(found.X if found.sparse else numbers(found))
         X.columns = None if found.columns is None else list(found.columns)
         return X, found.y, found
     X = _source(path, roles if labels is None else replace(roles, label=None, labelled=False))
+    if not len(X):
+        raise DataFileError(f"{path} has no examples; expected at least one row")
+    classes = None if known is None else known.classes
     if labels is not None:
-        counts = [(part.name, len(part)) for part in getattr(X, "parts", [X])]
-        return X, read_labels(labels, roles.label, counts), None
+        return X, read_labels(labels, roles, _counts(X), classes), None
     if X.labels is None:
         raise DataFileError(
             f"{option}: expected labels in a file of their own, or --label COLUMN: {path} has features only"
         )
-    return X, classes_of(path, X.labels, "row {}".format), None
+    return X, classes_of(path, X.labels, "row {}".format, classes), None
 
 
 def read_examples(
@@ -138,107 +139,16 @@ def _file(source: Path, suffix: str, roles: Roles, known: Known) -> Examples:
         label = None if roles.labels is not None or not roles.labelled else roles.label or "-1"
         return _examples(read_csv(source, label, roles.header, known.columns), roles, known)
     if suffix in COLUMNS:
-        return _examples(read_columns(source, roles.named), roles, known)
+        return _table_file(source, roles, known)
     if suffix in SVM:
-        return _read_svm(source, roles, known)
+        return read_svm(source, roles, known)
     if suffix == ".npy" or suffix in MATRICES:
         return _matrix_file(source, roles, known)
     return _from_arrays(source, roles, known)
 
 
-# -- labels in a file of their own ----------------------------------------------------------------
-
-
-def read_labels(
-    source: Path, column: str | None, counts: Sequence[tuple[str, int]],
-    known: np.ndarray | None = None,
-) -> np.ndarray:  # fmt: skip
-    """Labels of rows of features: an .npy file, a column of a table, or a folder of such, part by part.
-
-    Parameters
-    ----------
-    source : of the labels.
-    column : of a table; may be left out where there is only one.
-    counts : names and numbers of rows of the files, or parts, of features.
-    known : see `classes_of`.
-    """
-    files = [Path(part) for part in parts(source)] if source.is_dir() else [source]
-    found = [_label_array(file, column) for file in files]
-    if len(files) > 1 and len(counts) > 1 and len(files) != len(counts):
-        raise DataFileError(
-            f"{source} has {len(files)} parts, the features have {len(counts)}; expected a part of labels for "
-            "each part of features"
-        )
-    if len(files) == len(counts):
-        for (name, n), file, part in zip(counts, files, found, strict=True):
-            _check_length(file, part, name, n)
-            ours, theirs = (re.findall(r"\d+", Path(each).stem)[-1:] for each in (name, file))
-            if len(files) > 1 and ours and theirs and int(ours[0]) != int(theirs[0]):
-                raise DataFileError(
-                    f"{file} would be the labels of {name}; expected parts of the same numbers: a part is missing"
-                )
-    whole = found[0] if len(found) == 1 else np.concatenate(found)
-    _check_length(source, whole, counts[0][0], sum(n for _, n in counts))
-    return classes_of(source, whole, "row {}".format, known)
-
-
-def _with_indicator(examples: Examples, source: Path, names: Sequence[str]) -> Examples:
-    """Several labels of an example: a matrix (n, m) of 0 and 1 in a .npy file, or columns of a table."""
-    if source.suffix.lower() == ".npy":
-        held = npy_file(source)
-        names = tuple(map(str, range(held.shape[-1])))
-    else:
-        table = read_csv(source, None) if source.suffix.lower() == ".csv" else read_columns(source)
-        names = tuple(map(table.find, names or table.columns))
-        held = np.column_stack([table.values(name) for name in names])
-    y = indicator(source, held, names, lambda i, name: f"row {i}, {name}")
-    _check_length(source, y[:, 0], str(examples.source), examples.X.shape[0])
-    return replace(examples, y=y, labels=names)
-
-
-def _check_length(source: Path, y: np.ndarray, name: str, n: int) -> None:
-    if y.ndim != 1 or len(y) != n:
-        raise DataFileError(
-            f"{source} holds labels of shape {y.shape}; expected {n}, one for each row of {name}"
-        )
-
-
-def _label_array(source: Path, column: str | None) -> np.ndarray:
-    suffix = source.suffix.lower()
-    if suffix == ".npy":
-        if column is not None:
-            raise DataFileError(f"--label {column} names a column; expected a table of labels, not {source}")
-        y = npy_file(source)
-        return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
-    if suffix not in (".csv", *COLUMNS):
-        raise DataFileError(
-            f"cannot read labels from {source}; expected .npy, or a table (.csv, {', '.join(COLUMNS)}) of them"
-        )
-    table = read_csv(source, column or "-1") if suffix == ".csv" else read_columns(source, [column])
-    if column is None and len(table.columns) > 1:
-        raise DataFileError(
-            f"{source} has the columns {listed(table.columns)}; expected --label with the one of labels"
-        )
-    name = table.find(column or "0")
-    return _typed(table, name)
-
-
-def _typed(table: Table, name: str) -> np.ndarray:
-    """A column of labels: text that is typed as dtype U, text that is not as objects."""
-    column = table.text(name)
-    if not table.typed or column.dtype != object:
-        return column
-    if gaps := [i for i, entry in enumerate(column) if entry is None or entry == ""]:
-        raise DataFileError(
-            f"{table.source}, {table.place(gaps[0], name).partition(',')[0]}: the label is missing; expected "
-            "the name or number of a class: leave out examples whose class is not known"
-        )
-    if (odd := next((e for e in column if not isinstance(e, str)), None)) is not None:
-        raise DataFileError(
-            f"{table.source}: the column of labels {name!r} holds {type(odd).__name__}; expected integers or "
-            "text: convert it, or name another one with --label"
-        )
-    return column.astype(str)
+def _table_file(source: Path, roles: Roles, known: Known) -> Examples:
+    return _examples(read_columns(source, (*roles.named, *roles.features)), roles, known)
 
 
 # -- tables ---------------------------------------------------------------------------------------
@@ -260,14 +170,17 @@ def _examples(table: Table, roles: Roles, known: Known) -> Examples:
     apart = [c for c in (label, *several, weight, group, *privileged, *ignored) if c is not None]
     if twice := [name for name in [*apart, *chosen] if [*apart, *chosen].count(name) > 1]:
         raise DataFileError(f"{table.source}: column {twice[0]!r} has two roles; expected one each")
-    apart += [c for c in roles.spare if c in names and table.named and c not in apart]
-    kept = chosen or [name for name in names if name not in apart]
+    spare = [c for c in roles.spare if c in names and c not in apart]
+    if table.named or len(names) - len(apart) - len(spare) == known.n_features:
+        apart += spare
+    stored = [name for name in table.stored if name not in (*apart, *chosen)]
+    kept = chosen or [name for name in names if name not in (*apart, *stored)]
     if not kept:
         raise DataFileError(f"{table.source} has no features; expected a column that has no role")
     y = None
     if label is not None:
         y = classes_of(
-            table.source, _typed(table, label), lambda i: table.place(i, label).partition(",")[0],
+            table.source, typed_labels(table, label), lambda i: table.place(i, label).rpartition(", column")[0],
             known.classes,
         )  # fmt: skip
     elif roles.labels is not None and roles.labelled:
@@ -287,11 +200,12 @@ def _examples(table: Table, roles: Roles, known: Known) -> Examples:
         None if weight is None else _weights(table, weight),
         None if group is None else _groups(table, group),
         _features(table, privileged) if privileged else None,
-        tuple(apart) if table.named else (),
+        tuple(apart),
         grouped=roles.group,
         labels=tuple(several),
         features=tuple(kept) if listed_column else roles.features,
-        notes=table.notes,
+        notes=(*table.notes, *map(LEFT_OUT.format, stored)),
+        counts=table.counts,
     )
 
 
@@ -375,11 +289,14 @@ def _matrix_file(source: Path, roles: Roles, known: Known) -> Examples:
             else f"row {row}, column {name}"
         )
 
-    apart = () if roles.label is None or X.columns is None else (roles.label,)
-    left_out = getattr(X, "left_out", ())
-    notes = tuple(f"{name!r} left out: the index of a data frame" for name in left_out)
+    apart = () if roles.label is None else (roles.label,)
+    notes = tuple(map(LEFT_OUT.format, X.left_out))
     return Examples(source, pd.DataFrame(values, columns=names), y, X.columns is not None, place, apart=apart,
-                    features=roles.features, notes=notes)  # fmt: skip
+                    features=roles.features, notes=notes, counts=_counts(X))  # fmt: skip
+
+
+def _counts(X: Source) -> tuple[tuple[str, int], ...]:
+    return tuple((part.name, len(part)) for part in getattr(X, "parts", [X]))
 
 
 def _from_arrays(source: Path, roles: Roles, known: Known) -> Examples:
@@ -396,7 +313,7 @@ def _from_arrays(source: Path, roles: Roles, known: Known) -> Examples:
     named = (label, roles.weight, roles.group, *roles.privileged)
     wanted = [feature, *(n for n in named if n is not None)]
     zipped = source.suffix.lower() == ".npz"
-    if zipped and feature == "X" and set(SPARSE) <= set(npz.names(source)):
+    if zipped and feature == "X" and {"data", "shape", "format"} <= set(npz.names(source)):
         return _sparse(source, roles)
     csr = zipped and several and label is not None
     reader = npz if zipped else mat_file
@@ -449,12 +366,12 @@ def _sparse(source: Path, roles: Roles) -> Examples:
         raise DataFileError(
             f"{source} holds a sparse matrix of features only; expected labels in a file of their own (LABELS)"
         )
-    held = npz.read(source, SPARSE)
-    kind = held["format"].tobytes().rstrip(b"\x00")
+    kind = npz.read(source, SPARSE[-1:])["format"].tobytes().rstrip(b"\x00")
     make: Any = {b"csr": csr_array, b"csc": csc_array}.get(kind)
     try:
         if make is None:
             raise ValueError(f"format {kind!r}")
+        held = npz.read(source, SPARSE)
         shape = tuple(held["shape"].tolist())
         X = csr_array(make(tuple(held[part].copy() for part in SPARSE[:3]), shape))
         X.check_format(full_check=True)
@@ -470,17 +387,6 @@ def _sparse(source: Path, roles: Roles) -> Examples:
     return Examples(source, X, None, False, lambda i, name: f"X[{i}, {name}]")
 
 
-def npy_file(source: Path) -> np.ndarray:
-    """The array of a .npy file; objects are refused."""
-    try:
-        return np.asarray(np.load(source, allow_pickle=False))
-    except (OSError, ValueError, EOFError, SyntaxError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise DataFileError(
-            f"cannot read {source}: {why}; expected a .npy file of numbers or text, not of objects"
-        ) from None
-
-
 def _matrix(source: Path, name: str, X: np.ndarray) -> np.ndarray:
     if X.ndim != 2 or not X.size:
         raise DataFileError(f"{source}: expected {name} (n, d), n and d at least 1, got {X.shape}")
@@ -491,154 +397,3 @@ def _matrix(source: Path, name: str, X: np.ndarray) -> np.ndarray:
     if (bad := np.argwhere(np.isinf(X))).size:
         raise infinite(source, f"{name}[{bad[0][0]}, {bad[0][1]}]")
     return X
-
-
-# -- svm files ------------------------------------------------------------------------------------
-
-
-def _read_svm(source: Path, roles: Roles, known: Known) -> Examples:
-    from sklearn.datasets import load_svmlight_file
-
-    if roles.named and roles.named != ("qid",):
-        raise DataFileError(
-            f"{source}: {'--label' if roles.label is not None else 'a role of a column'} does not apply to "
-            "svm files, whose label comes first on each line; --group qid takes the queries there"
-        )
-    with source.open("rb") as stream:
-        sizes = re.fullmatch(rb"(\d+) +(\d+) +(\d+)\s*", stream.readline(100))
-    if source.suffix.lower() == ".txt" and sizes is None:
-        raise DataFileError(
-            f"{source}: the suffix '.txt' is read as svm after a line with the numbers of rows, features and "
-            "labels; expected such a line, or another suffix: .svm, .csv"
-        )
-    several = roles.labels is not None or (sizes is not None and not roles.labelled)
-    load = partial(load_svmlight_file, multilabel=several, zero_based=True)
-    try:
-        with source.open("rb") as stream:
-            if sizes is not None:
-                stream.readline()
-            X, y, *query = load(stream, query_id=roles.group is not None)
-    except (ValueError, OverflowError) as error:
-        lines = source.read_bytes().split(b"\n")[sizes is not None :]
-        line, said = _first_wrong_line(lines, load)
-        if b"," in lines[line - 1].partition(b":")[0] and not several:
-            raise DataFileError(
-                f"{source}, line {line + (sizes is not None)}: several labels; expected one, or --model "
-                "multilabel, which trains on them"
-            ) from None
-        raise DataFileError(
-            f"{source}, line {line + (sizes is not None)}: not in svmlight format: {said or error}; expected a "
-            f"class and then INDEX:VALUE with growing indices up to {2**31 - 1}"
-        ) from error
-    if X.shape[0] == 0:
-        raise DataFileError(f"{source} holds no examples; expected one per line: 3 1:0.5 7:-2")
-    X, base, notes = _columns_of(source, X, roles, known, sizes)
-
-    def place(i: int, j: int = -1) -> str:
-        return f"example {i + 1}" + f", feature {j + 1}" * (j >= 0)
-
-    labels: tuple[str, ...] = ()
-    if several:
-        row = np.repeat(np.arange(len(y)), [len(each) for each in y])
-        flat = classes_of(
-            source, np.array([c for each in y for c in each], np.float64), lambda i: place(row[i]),
-            known.classes,
-        )  # fmt: skip
-        classes, at = np.unique(flat, return_inverse=True)
-        if len(y) * len(classes) > 2**32:
-            raise DataFileError(
-                f"{source}: {len(y)} rows with {len(classes)} labels are a table of more than 4 GB; expected "
-                "fewer labels: take a part of them"
-            )
-        y, labels = np.zeros((len(y), len(classes)), bool), tuple(map(str, classes))
-        y[row, at] = True
-        if roles.labelled:
-            indicator(source, y, labels, lambda i, name: place(i))
-    elif roles.labelled:
-        y = classes_of(source, y, place, known.classes)
-    if (bad := np.flatnonzero(~np.isfinite(X.data))).size:
-        i, j = int(np.searchsorted(X.indptr, bad[0], "right")) - 1, int(X.indices[bad[0]])
-        raise infinite(source, place(i, j), X.data[bad[0]])
-    need = 8 * X.shape[1] * (len(labels) or len(np.unique(y)))
-    if need > (memory := _memory()) // 2:
-        i = int(np.searchsorted(X.indptr, int(np.argmax(X.indices)), "right")) - 1
-        raise DataFileError(
-            f"{source}, {place(i, X.shape[1] - 1)}: that many features make weights of {need} bytes, "
-            f"where this machine has a memory of {memory}; number the features that occur from 1 on"
-        )
-    group = query[0].astype(str) if query else None
-    if group is not None and len(group) != X.shape[0]:
-        lines = [
-            line for line in source.read_bytes().split(b"\n") if line.partition(b"#")[0].strip()
-        ]
-        i = next(i for i, line in enumerate(lines) if b"qid:" not in line)
-        raise DataFileError(
-            f"{source}, {place(i)}: the query is missing; expected qid:NUMBER in every line, or in none"
-        )
-    return Examples(source, X, y if roles.labelled else None, False, lambda i, name: place(i, int(name)),
-                    group=group, grouped=roles.group, labels=labels if roles.labelled else (), index_base=base,
-                    notes=notes)  # fmt: skip
-
-
-def _columns_of(
-    source: Path, X: Any, roles: Roles, known: Known, sizes: re.Match[bytes] | None
-) -> tuple[Any, int, tuple[str, ...]]:
-    """The features of raw indices: from the index where they begin, as many as are known."""
-    from scipy.sparse import csr_array
-
-    least = int(X.indices.min()) if X.nnz else 1
-    base = known.index_base if roles.index_base is None else roles.index_base
-    d, notes = known.n_features, []
-    if sizes is not None:
-        n, features = int(sizes[1]), int(sizes[2])
-        if n != X.shape[0] or X.shape[1] > features:
-            raise DataFileError(
-                f"{source}, line 1: {n} rows and {features} features are announced, where there are "
-                f"{X.shape[0]} rows (empty lines are none) and indices up to {X.shape[1] - 1}; write it again"
-            )
-        base, d = (0 if base is None else base), features if d is None else d
-    elif base is None:
-        base = int(least > 0)
-        notes.append(
-            "indices begin at 0"
-            if base == 0
-            else "indices begin at 1, as none is 0 (else: --index-base 0)"
-        )
-    if base == 1 and least == 0:
-        i = int(np.searchsorted(X.indptr, int(np.flatnonzero(X.indices == 0)[0]), "right")) - 1
-        raise DataFileError(
-            f"{source}, example {i + 1}: the index is 0, where indices begin at 1"
-            f"{' in the file that was trained on' if roles.index_base is None else ''}; expected --index-base 0 "
-            "in training and here, if they begin at 0"
-        )
-    X = csr_array(X)[:, base:]
-    if d is not None and X.shape[1] > d:
-        beyond = np.unique(X.indices[X.indices >= d])
-        count = int((X.indices >= d).sum())
-        notes.append(
-            f"{count} entries of {len(beyond)} features beyond the {d} of training left out: their weights are 0"
-        )
-        X = X[:, :d]
-    width = X.shape[1] if d is None else d
-    parts: Any = (X.data, X.indices, X.indptr)
-    return csr_array(parts, shape=(X.shape[0], max(width, 1))), base, tuple(notes)
-
-
-def _first_wrong_line(lines: list[bytes], load: Callable[..., Any]) -> tuple[int, str]:
-    """The first line that is refused, by bisection, and the words of scikit-learn."""
-    low, high, said = 0, len(lines), ""
-    while high - low > 1:
-        middle = (low + high) // 2
-        try:
-            load(BytesIO(b"\n".join(lines[low:middle])))
-            low = middle
-        except (ValueError, OverflowError) as error:
-            high, said = middle, str(error)
-    return low + 1, said
-
-
-def _memory() -> int:
-    """Bytes of memory of this machine; 16 GiB where nobody says."""
-    if hasattr(os, "sysconf"):
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return 2**34

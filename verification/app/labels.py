@@ -85,11 +85,11 @@ def classes_of(
     if typed or (known is not None and known.dtype.kind == "U"):
         return found
     texts = sorted(set(labels))
-    if set(texts) <= {"True", "False"}:
-        return found == "True"
+    if {text.lower() for text in texts} <= {"true", "false"} and len(texts) < 3:
+        return np.char.lower(found) == "true"
     if all(is_number(text) for text in texts):
         values = np.array([float(text) for text in labels])
-        if (values != np.trunc(values)).any():
+        if not (np.isfinite(values) & (values == np.trunc(values))).all():
             return _numbers(source, values, place, known is not None)  # refused
     if not all(_WHOLE.fullmatch(text) for text in texts):
         return found

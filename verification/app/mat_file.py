@@ -63,9 +63,10 @@ def _convert(source: Path, target: Path, names: Sequence[str]) -> None:
         array = found[name]
         array = array.toarray() if hasattr(array, "toarray") else np.asarray(array)
         if array.dtype == object:  # cells, each of a word or a number
-            cells = [np.ravel(cell) for cell in array.ravel()]
-            if all(cell.size == 1 for cell in cells):
-                array = np.array([cell[0] for cell in cells])
+            cells = [np.ravel(cell) for cell in array.ravel()]  # an empty one is no class
+            kinds = {cell.dtype.kind == "U" for cell in cells if cell.size}
+            if len(kinds) == 1 and all(cell.size <= 1 for cell in cells):
+                array = np.array([cell[0] if cell.size else "" for cell in cells])
         if name != "X" and array.ndim == 2 and 1 in array.shape:  # MATLAB knows no vectors
             array = array.ravel()
         if array.dtype.kind == "U":  # rows of a matrix of characters are padded to one length

@@ -22,6 +22,9 @@ def indicator(
             f"{source}: expected at least two labels to choose from: columns of 0 and 1 named by --labels a,b,c, "
             "an array Y (n, m) of them, or 1,4 3:0.5 in an svm file"
         )
+    if held.dtype == object:  # text, such as True of a CSV file
+        words = np.char.lower(held.astype(str))
+        held = np.select([words == "true", words == "false"], [1, 0], held)
     if (bad := np.argwhere((held != 0) & (held != 1))).size:
         i, j = bad[0].tolist()
         raise DataFileError(

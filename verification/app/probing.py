@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verification.app.console import make_folder, progress, say, stage
-from verification.app.examples import Roles
+from verification.app.examples import Known, Roles
 from verification.app.io import read_rows
 from verification.app.model_file import packed
 from verification.app.pictures import drawn
+from verification.app.tables import LEFT_OUT
 from verification.app.trained_model import Model
 from verification.app.training import Trained, compile_kernels
 from verification.errors import InvalidArgumentError
@@ -51,6 +52,8 @@ class Data:
     square: float  # mean of ||x||^2
     label: str | None = None
     features: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    known: Known | None = None
 
     @property
     def taken(self) -> str:
@@ -59,14 +62,15 @@ class Data:
         shown = ", ".join(names or self.X.columns or ())[:200] or "the whole matrix"
         label = "" if self.label is None else f" {self.label}"
         parts = [f"{n} rows", f"{d} features: {shown}", f"label{label}: {len(np.unique(self.y))} classes"]
-        parts += [f"{name!r} left out: the index of a data frame" for name in getattr(self.X, "left_out", ())]
+        parts += [*self.notes, *map(LEFT_OUT.format, self.X.left_out)]
         return f"{self.file.name}: {'; '.join(parts)}"
 
     def model(self, estimator: Any) -> Model:
         """A trained estimator with the names of its features."""
         columns = None if self.X.columns is None else tuple(self.X.columns)
-        apart = () if self.label is None or columns is None else (self.label,)
-        return Model(estimator, columns=columns, apart=apart, features=self.features)
+        apart = () if self.label is None else (self.label,)
+        base = None if self.known is None else self.known.index_base
+        return Model(estimator, columns=columns, apart=apart, features=self.features, index_base=base)
 
 
 def read(
@@ -79,7 +83,8 @@ def read(
     option = "LABELS" if trained is None else "--validation"
     if file is None:
         raise InvalidArgumentError(f"{option}: expected features beside their labels")
-    X, y, _ = read_rows(file, roles, labels, option)
+    own = None if trained is None else trained.known
+    X, y, found = read_rows(file, roles, labels, option, own)
     if trained is not None:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -87,7 +92,10 @@ def read(
         say(*(str(each.message) for each in caught))
     X.facts["examined"] = examine(X)  # which fit needs, too
     label = roles.label if labels is None else None
-    return Data(file, X, y, float(X.facts["examined"].squared_norms.mean()), label, roles.features)
+    square = float(X.facts["examined"].squared_norms.mean())
+    notes = () if found is None else found.notes
+    known = Known(classes=np.unique(y)) if found is None else Known.of(found)
+    return Data(file, X, y, square, label, roles.features, notes, known)
 
 
 def check_folder(folder: Path, force: bool, resume: bool = False) -> Path:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,9 @@ from verification.errors import DataFileError
 SEPARATED = "rows of one length, separated by commas (no semicolons or tabs), with decimal points"
 #: Rows below the first that tell a column of numbers from one of text.
 LOOKED_AT = 200
+#: What pandas calls the first columns where it wrote an index without a name, and read it again.
+UNNAMED = re.compile(r"|Unnamed: \d+(\.\d+)*")
+LEFT_OUT = "{!r} left out: the index of a data frame"
 #: First cells of a column of labels that no class is called.
 LABELS = ("label", "labels", "class", "target", "y", "category", "group")
 
@@ -27,7 +32,8 @@ class Table:
     Columns are numbers (nan where one is missing), or objects: text, None where it is missing, or what nobody
     can train on. Columns of a file without a header are named by their position. ``typed``: the file says
     which columns are text; in a CSV file text may be a number, or stand for a value that is missing.
-    ``notes`` say what was taken for what.
+    ``notes`` say what was taken for what; ``stored`` are the columns of the index of a data frame,
+    ``counts`` the files and their numbers of rows.
     """
 
     source: Path
@@ -36,6 +42,13 @@ class Table:
     place: Callable[[int, str], str]
     typed: bool = True
     notes: tuple[str, ...] = ()
+    stored: tuple[str, ...] = ()
+    counts: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def own(self) -> list[str]:
+        """The columns that are no stored index."""
+        return [name for name in self.columns if name not in self.stored]
 
     def find(self, column: str) -> str:
         """The name of a column that is given by name or position."""
@@ -72,7 +85,7 @@ class Table:
             if odd is not None:
                 raise DataFileError(
                     f"{self.source}, column {name!r} holds {type(odd).__name__}; expected numbers or text: "
-                    f"convert it, or leave it out with --ignore {name}"
+                    f"convert it, leave it out with --ignore {name}, or take lists alone with --features {name}"
                 )
             return column
         joined = "".join(column)
@@ -129,16 +142,19 @@ def read_csv(
     else:
         named = asked or (bool(known) and set(known) <= set(first))
         named = named or _is_header(source, first, body, _position(label, first))
+    names, stored = [str(j) for j in range(width)], tuple[str, ...]()
     if named:
         if len(lines) == 1:
-            raise DataFileError(f"{source} has a header and no examples")
-        twice = [name for name in first if first.count(name) > 1]
-        if twice:
+            raise DataFileError(
+                f"{source} has a header and no examples; if its only line is an example, --no-header says so"
+            )
+        names = [name if name or not j else f"Unnamed: {j}" for j, name in enumerate(first)]
+        stored = tuple(name for name in takewhile(UNNAMED.fullmatch, names) if name not in known)
+        if twice := [name for name in names if names.count(name) > 1]:
             raise DataFileError(
                 f"{source}, line 1: two columns are named {twice[0]!r}; expected names that tell them "
-                "apart, or --no-header"
+                "apart: rename one, or --no-header, if these are no names"
             )
-    names = first if named else [str(j) for j in range(width)]
     columns = {
         name: np.array(column[named:], object) for name, column in zip(names, body, strict=True)
     }
@@ -151,7 +167,7 @@ def read_csv(
         )
 
     note = f"{'header in line' if named else 'no header: examples from line'} {lines[0][0]}"
-    return Table(source, columns, named, place, False, (note,))
+    return Table(source, columns, named, place, False, (note,), stored)
 
 
 def _position(column: str | None, first: Sequence[str]) -> int:
@@ -167,42 +183,50 @@ def _position(column: str | None, first: Sequence[str]) -> int:
 def _is_header(
     source: Path, first: Sequence[str], columns: Sequence[Sequence[str]], label: int
 ) -> bool:
-    """Whether a first row has names.
+    """Whether a first row has names; refused where it may be either.
 
     A cell that is text over a column of numbers is a name. So is one of a row of text that does not occur
-    again in its column, and a label that no other row has beside names that are numbers in even steps
-    (years, wavelengths, the positions that pandas writes). Rows of numbers in even steps alone are refused
-    if nothing tells them from examples.
+    again in its column, and a label that no other row has beside names that are numbers in order (years,
+    wavelengths, the positions that pandas writes).
     """
     texts = [j for j, cell in enumerate(first) if not _may_be_number(cell)]
     below = [[cell.strip() for cell in column[1 : 1 + LOOKED_AT]] for column in columns]
-    over = [
-        j for j in texts if below[j] and all(map(_may_be_number, below[j]))
-    ]  # text over numbers
+    digits = [[cell for cell in cells if is_number(cell)] for cells in below]
+    over = [j for j in texts if digits[j] and all(map(_may_be_number, below[j]))]
     again = [j for j in texts if columns[j][0] in columns[j][1:]]
-    numbers = [float(first[j]) for j in range(len(first)) if j not in texts and is_number(first[j])]
-    steps = np.diff(numbers)
-    rising = len(steps) > 0 and bool((steps > 0).all())
-    even = rising and bool(np.allclose(steps, steps[0], rtol=1e-6, atol=0.0))
+    numbers = [float(cell) for cell in first if is_number(cell) and cell.lower() not in MISSING]
     if not numbers:
         return bool(over) or 2 * len(again) < len(texts)
     if label in over:
         return True
-    if over:
-        return rising
-    if label in texts and label not in again:
-        enough = len(numbers) > (2 if even else 4) and rising
-        return enough or (first[label].lower() in LABELS and (rising or len(numbers) == 1))
-    if texts or not even or len(numbers) < 3 or any(n != int(n) for n in numbers):
-        return False
-    counted = numbers[0] in (0.0, 1.0) and steps[0] == 1.0
-    fractions = any(is_number(cell) and float(cell) % 1 for cells in below for cell in cells)
-    if counted and (fractions or len(numbers) > 4):
-        return True
-    raise DataFileError(
-        f"{source}, line 1: {', '.join(first)[:80]} may be an example or a header of numbers; expected "
-        "--header or --no-header, which says so"
-    )
+    steps = np.diff(numbers)
+    rising, ordered = bool((steps > 0).all()), bool((steps > 0).all() or (steps < 0).all())
+    even = ordered and bool(np.allclose(steps, steps[:1], rtol=1e-6, atol=0.0))
+    whole = all(n == int(n) for n in numbers if np.isfinite(n))
+    if texts:
+        if again or len(set(first)) < len(first):
+            return False
+        if over:
+            sure, likely = ordered, True
+        else:
+            word = label in texts and first[label].lower() in LABELS
+            repeats = all(len(set(below[j])) < len(below[j]) for j in {label} & {*texts} or texts)
+            enough = label in texts and repeats and len(numbers) > (2 if even else 4)
+            sure, likely = ordered and (word or enough), word or (ordered and repeats and whole)
+    else:
+        counted = numbers[0] in (0.0, 1.0) and even and (steps == 1.0).all()
+        point = [cells and all(set(cell.lower()) & set(".e") for cell in cells) for cells in digits]
+        unlike = any(p and cell.isdigit() for p, cell in zip(point, first, strict=True))
+        fractions = any(float(cell) % 1 for cells in digits for cell in cells)
+        enough = len(numbers) + fractions > 4 or (unlike and len(numbers) > 2) or not first[0]
+        sure = bool(counted and enough)
+        likely = even and whole and (len(numbers) > (2 if rising else 4) or unlike)
+    if likely and not sure:
+        raise DataFileError(
+            f"{source}, line 1: {', '.join(first)[:80]} may be an example or a header; expected --header or "
+            "--no-header, which says so"
+        )
+    return sure
 
 
 def _may_be_number(cell: str) -> bool:
@@ -236,42 +260,64 @@ def _rows(source: Path) -> list[tuple[int, list[str]]]:
 
 
 def read_columns(source: Path, wanted: Sequence[str | None] = ()) -> Table:
-    """A Parquet or Arrow file, its columns as they are typed.
+    """A Parquet or Arrow file, or a folder of such, its columns as they are typed.
 
-    What pandas stored as the index is no column, unless it is ``wanted``. Columns of lists stay lists.
+    What pandas stored as the index is no column, unless it is ``wanted``. Of columns of lists it is only said
+    that they are.
     """
-    from fast.data.arrow import index_columns, opened
+    import pyarrow as pa
+
+    from fast.data import parts
+    from fast.data.arrow import index_columns, is_listed, opened
     from fast.errors import InvalidParameterError
 
+    files = parts(source) if source.is_dir() else [str(source)]
+    tables, counts, first = list[Any](), list[int](), list[str]()
     try:
-        with opened(str(source)) as file:
-            stored = [c for c in index_columns(file.schema) if c not in wanted]
-            names = [name for name in file.schema.names if name not in stored]
-            held = file.read(names)
+        for name in files:
+            with opened(name) as file:
+                stored = [c for c in index_columns(file.schema) if c not in wanted]
+                names = [c for c in file.schema.names if c not in stored]
+                flat = [c for c in names if not is_listed(file.schema.field(c).type)]
+                tables.append(file.read(flat))
+                counts.append(sum(file.counts))
+            first = first or names
+            if {*names} != {*first} or len({*names}) < len(names):
+                raise DataFileError(f"{name} has the columns {listed(names)}; expected names that differ, and "
+                                    f"the same in every part: {listed(first)}")  # fmt: skip
+        held = pa.concat_tables(tables, promote_options="permissive")
     except InvalidParameterError as error:
         raise DataFileError(str(error)) from error
-    if not len(held) or len(set(names)) < len(names):
-        said = "two columns of one name" if len(held) else "no examples"
-        raise DataFileError(f"{source} has {said}; expected one example per row, names that differ")
-    notes = tuple(f"{name!r} left out: the index of a data frame" for name in stored)
-    columns = {name: _array(held.column(name)) for name in names}
-    return Table(
-        source, columns, True, lambda i, name: f"row {i + 1}, column {name!r}", True, notes
-    )
+    except pa.ArrowException as error:
+        raise DataFileError(f"{source}: its parts differ ({error}); write them with one schema") from None
+    if not sum(counts):
+        raise DataFileError(f"{source} has no examples; expected one example per row")
+    lists, ends = np.full(sum(counts), None), np.cumsum(counts)
+    lists[:] = [[]] * len(lists)
+    columns = {name: _array(held.column(name)) if name in flat else lists for name in first}
+
+    def place(i: int, name: str) -> str:
+        part = int(np.searchsorted(ends, i, "right"))
+        where = f"{Path(files[part]).name}, " if len(files) > 1 else ""
+        return f"{where}row {i + 1 - int(ends[part]) + counts[part]}, column {name!r}"
+
+    notes = tuple(map(LEFT_OUT.format, stored))
+    return Table(source, columns, True, place, True, notes, counts=tuple(zip(files, counts, strict=True)))
 
 
 def _array(column: Any) -> np.ndarray:
-    """A column of Arrow as numbers, or as objects: text, None, lists."""
+    """A column of Arrow as numbers, or as objects: text, None."""
     import pyarrow as pa
     import pyarrow.types as kind_of
 
-    if kind_of.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    kind = column.type
+    kind = column.type.value_type if kind_of.is_dictionary(column.type) else column.type
+    tests = (kind_of.is_integer, kind_of.is_floating, kind_of.is_boolean, kind_of.is_decimal)
+    if not any(is_(kind) for is_ in tests):
+        return np.fromiter(column.to_pylist(), object, len(column))
+    if kind != column.type:  # of text it may not be cast
+        column = column.cast(kind)
     if kind_of.is_decimal(kind):
         column = column.cast(pa.float64())
-    elif not (kind_of.is_integer(kind) or kind_of.is_floating(kind) or kind_of.is_boolean(kind)):
-        return np.fromiter(column.to_pylist(), object, len(column))
     if column.null_count:
         return np.array([np.nan if e is None else e for e in column.to_pylist()], np.float64)
     return np.asarray(column.to_numpy())

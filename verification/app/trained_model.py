@@ -1,5 +1,6 @@
 """A trained model with what it must be fed: preparation, and the names and order of the features."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -7,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from fast.data.columns import data_frame
+from verification.app.console import LOG
 from verification.app.examples import Examples, Known
 from verification.app.labels import listed
 from verification.app.preparation import frame_for, numbers
@@ -51,7 +54,9 @@ class Model:
     def known(self) -> Known:
         """What it says of files with examples."""
         n_features = None if self.columns is not None else self.estimator.n_features_in_
-        classes = self.names[1:] if self.positive is not None else self.classifier.classes_
+        classes = self.classifier.classes_
+        if (one := self.positive) is not None:  # a number, where it is written as one
+            classes = np.array([int(one) if re.fullmatch("0|-?[1-9][0-9]*", one, re.ASCII) else one])
         return Known(n_features, classes, self.columns or (), self.index_base)
 
     @property
@@ -94,25 +99,27 @@ class Model:
 
     def arranged(self, X: Any, columns: Sequence[str] | None = None) -> Any:
         """X as the estimator takes it; the parameters are those of `predict`."""
-        frame = not isinstance(X, np.ndarray) and (hasattr(X, "columns") or hasattr(X, "__dataframe__"))
-        if not (frame or self.framed):
+        frame = data_frame("X", X)
+        if frame is None and not self.framed:
             return in_order(X, columns, self.columns)
         import pandas as pd
 
         from verification.app.tables import of_frame
 
-        if not frame:
+        if frame is None:
             wanted = self.columns or tuple(str(j) for j in range(np.shape(X)[1]))
-            X = pd.DataFrame(np.asarray(X, object), columns=list(wanted if columns is None else columns))
+            frame = pd.DataFrame(np.asarray(X, object), columns=list(wanted if columns is None else columns))
         elif columns is not None:
-            X = pd.DataFrame(X).set_axis(list(columns), axis=1)
-        table = of_frame(X)
+            frame = pd.DataFrame(frame).set_axis(list(columns), axis=1)
+        table = of_frame(frame)
         names = list(table.columns)
         wanted = self.columns or tuple(names)
         if lost := [name for name in wanted if name not in names]:
             raise InvalidArgumentError(
                 f"X lacks the columns {listed(lost)} of the training data; it has {listed(names)}"
             )
+        if more := [name for name in names if name not in (*wanted, *self.apart)]:
+            LOG.warning("X: columns that the model does not know are left out: %s", listed(more))
         found = {name: table.values(name) for name in wanted}
         X = pd.DataFrame({name: pd.Series(c, dtype=c.dtype) for name, c in found.items()})
         return self.fed(Examples(Path("X"), X, None, True, table.place))
@@ -131,7 +138,8 @@ class Model:
                     f"{examples.source} has {examples.X.shape[1]} features, without names; the model expects "
                     f"{self.estimator.n_features_in_}"
                 )
-            return examples.X
+            dense = getattr(self.estimator, "steps", None) and not _keeps_zeros(self.estimator[0])
+            return examples.X.toarray() if dense else examples.X
         examples = self._ordered(examples)
         if not self.framed:
             return numbers(examples)
@@ -166,6 +174,10 @@ class Model:
         if self.columns is None or not examples.named:
             return []
         return [name for name in examples.X.columns if name not in {*self.columns, *self.apart}]
+
+
+def _keeps_zeros(scaling: Any) -> bool:
+    return hasattr(scaling, "max_abs_") or getattr(scaling, "with_mean", None) is False
 
 
 def in_order(

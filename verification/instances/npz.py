@@ -99,7 +99,7 @@ def _array(archive: zipfile.ZipFile, name: str, where: str, limit: float) -> np.
         if dtype.kind not in "biufcSU" or not dtype.itemsize:
             raise DataFileError(
                 f"{where} has dtype {dtype}; expected plain arrays of numbers or text, as objects "
-                "could run code: convert with astype(float) or astype(str)"
+                "could run code: convert it where it was made, with astype(float) or astype(str)"
             )
         size, there = math.prod(shape) * dtype.itemsize, info.file_size - stream.tell()
         if size != there or info.file_size > most or min(shape, default=0) < 0:

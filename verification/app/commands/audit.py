@@ -58,7 +58,8 @@ def audit(
     from fast.auditing import audit as bounds
     from verification.app.auditing import document, numbers_file
     from verification.app.examples import Roles
-    from verification.app.io import npy_file, read_rows
+    from verification.app.io import read_rows
+    from verification.app.label_files import npy_file
 
     if not tolerance > 0:
         raise InvalidArgumentError(f"tolerance={tolerance!r}: expected a gap > 0, e.g. 1e-3")

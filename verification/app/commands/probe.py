@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from verification.app.console import JsonOption, finish, say, stage, stderr
-from verification.app.data_options import Features, Force, words
+from verification.app.data_options import Features, Force, Header, IndexBase, words
 
 app = typer.Typer(add_completion=False)
 
@@ -91,6 +91,8 @@ def probe(
     scheduler: _Scheduler = None,
     label: _Label = None,
     features: Features = None,
+    header: Header = None,
+    index_base: IndexBase = None,
     fit_intercept: _FitIntercept = False,
     out: _Out = Path("probe"),
     force: Force = False,
@@ -117,7 +119,7 @@ def probe(
     from verification.app.probing import check_folder, expected, read, run, save
 
     kept = check_folder(out, force, resume)
-    roles = Roles(label, features=words(features))
+    roles = Roles(label, features=words(features), header=header, index_base=index_base)
     with stage(f"read {rows}"):
         data = read(rows, labels, roles)
         judged = None
