@@ -7,7 +7,8 @@ import numpy as np
 
 from fast._validation import check_k, finite_array
 from fast.data import Source
-from fast.errors import InvalidParameterError, InvalidTypeError
+from fast.data.columns import aligned
+from fast.errors import ColumnWarning, InvalidParameterError, InvalidTypeError
 from fast.families import named
 from fast.families.entropies import Entropy
 from fast.families.hinges import Hinge
@@ -47,11 +48,7 @@ def _by_name(names: Any, X: Any) -> Any:
         return X
     names = [str(name) for name in names]
     if isinstance(X, Source):
-        if X.columns is not None and list(X.columns) != names:
-            told, expected = (", ".join(each)[:300] for each in (X.columns, names))
-            fix = f"pass rows(file, features={names})"[:300]
-            raise InvalidParameterError("X", f"columns {told}", expected, fix)
-        return X
+        return aligned(X, names)
     import narwhals
 
     frame = narwhals.from_native(X, eager_only=True, pass_through=True)
@@ -63,7 +60,7 @@ def _by_name(names: Any, X: Any) -> Any:
         raise InvalidParameterError("X", told, "the features of the model", fix)
     if more := [str(name) for name in frame.columns if name not in names]:
         told = f"left out, for the model has no such features: {', '.join(more)}"[:300]
-        warnings.warn(f"X: {told}", stacklevel=4)
+        warnings.warn(f"X: {told}", ColumnWarning, stacklevel=4)
     return frame.select(names).to_native()
 
 

@@ -1,5 +1,6 @@
 """``refsolve audit``: files in, what is certain out."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -71,8 +72,12 @@ def test_weights_are_read_from_csv_with_and_without_names(files: Path) -> None:
         told = data("audit", files / "w.csv", *rest, code=1)
         assert told["primal"] == pytest.approx(wanted), name
     (files / "w.csv").write_text(written["named"])
-    said = refused("audit", files / "w.csv", files / "turned.parquet", "--label", "kind")
-    assert "X: columns x7, x6" in said
+    frame.assign(more=1.0)[[*names[::-1], "more", "kind"]].to_csv(files / "turned.csv", index=False)
+    b = ("--C", 10, "--intercept", files / "b.csv")
+    for name in ("turned.parquet", "turned.csv"):
+        told = run("audit", files / "w.csv", files / name, "--label", "kind", *b, "--json", code=1)
+        assert json.loads(told.stdout)["primal"] == pytest.approx(wanted)
+        assert ("'more'" in told.stderr) == (name == "turned.csv")
     plain = "1,2\n3,x\n"
     for text, why in (
         (plain, "line 2, column 2"),

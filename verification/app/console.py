@@ -2,6 +2,7 @@
 
 import logging
 import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -126,6 +127,15 @@ def say(*lines: str) -> None:
     """Lines on standard error: what a file's columns were taken for, and the like."""
     for line in lines:
         stderr().print(line, style="dim", highlight=False, soft_wrap=True, markup=False)
+
+
+@contextmanager
+def warnings_as_lines() -> Iterator[None]:
+    """Warnings, such as that of columns that are left out, as lines on standard error."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    say(*(str(each.message) for each in caught))
 
 
 #: Seconds between two lines of progress in a log.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verification.app.console import make_folder, progress, say, stage
+from verification.app.console import make_folder, progress, stage, warnings_as_lines
 from verification.app.examples import Known, Roles
 from verification.app.io import read_rows
 from verification.app.model_file import packed
@@ -86,10 +86,8 @@ def read(
     own = None if trained is None else trained.known
     X, y, found = read_rows(file, roles, labels, option, own)
     if trained is not None:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with warnings_as_lines():
             X = aligned(X, trained.X.columns, str(file))
-        say(*(str(each.message) for each in caught))
     X.facts["examined"] = examine(X)  # which fit needs, too
     label = roles.label if labels is None else None
     square = float(X.facts["examined"].squared_norms.mean())

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from verification.app.console import JsonOption, finish, say, stage
+from verification.app.console import JsonOption, finish, say, stage, warnings_as_lines
 from verification.app.data_options import Features, Header, IndexBase, Label, words
 from verification.errors import InvalidArgumentError
 
@@ -75,7 +75,7 @@ def audit(
     given |= {name: given[name].ravel() for name in ("intercept", "sample_weight") if name in given}
     given["classes"] = None if classes is None else npy_file(classes)
     given |= {"C": c, "k": k, "gamma": gamma, "refit": refit, "tol": tolerance, "n_jobs": jobs}
-    with stage("audited"):
+    with stage("audited"), warnings_as_lines():
         result = bounds(
             numbers_file(weights), X, y, loss=loss, intercept_scaling=intercept_scaling, **given
         )
