@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import cvxpy as cp
@@ -11,10 +11,20 @@ import numpy as np
 
 import refsolve
 from refsolve import catalogue
+from refsolve._types import Array
 from refsolve.proofs import families
 from refsolve.proofs.loss import Loss
 from verification.declarations import ranking
-from verification.declarations.printed import Names, argmin, clauses, equations, excess, number, part, read
+from verification.declarations.printed import (
+    Names,
+    argmin,
+    clauses,
+    equations,
+    excess,
+    number,
+    part,
+    read,
+)
 
 #: Relative error that solvers are excused; wrong formulas are off by percents.
 TOL = 2e-6
@@ -61,7 +71,11 @@ def _on(loss: Loss, y: Any, rng: np.random.Generator) -> Iterator[str]:
     zs.append(np.round(zs[1]))
     zs.append(zs[1] - 4)
     for z in zs:
-        value = declared(loss, z) if convex else float(np.mean(loss.value_bounds(z.astype(np.longdouble))))
+        value = (
+            declared(loss, z)
+            if convex
+            else float(np.mean(loss.value_bounds(z.astype(np.longdouble))))
+        )
         low, high = (float(v) for v in loss.value_bounds(z.astype(np.longdouble)))
         if not _near(value, low) or not _near(value, high):
             yield f"value at {z.tolist()}: {value} declared, {low} from generator and dual set"
@@ -72,6 +86,7 @@ def _on(loss: Loss, y: Any, rng: np.random.Generator) -> Iterator[str]:
                 yield f"printed value at {z.tolist()}: {text} = {number(text, read_names)}, declared {value}"
     if convex:
         yield from _conjugate(loss, y, rng)
+        yield from _bounds(loss, zs[:3], rng)
     yield from _gradient(loss, y, zs[:2])
     for operation in ("sdca_update", "prox"):
         if operation in formulas and (loss.stem, operation) not in PROSE:
@@ -79,7 +94,7 @@ def _on(loss: Loss, y: Any, rng: np.random.Generator) -> Iterator[str]:
     yield from _margins(loss, y, rng)
 
 
-def declared(loss: Loss, z: np.ndarray) -> float:
+def declared(loss: Loss, z: Array) -> float:
     """The declared value, solved where it is a minimum itself."""
     expression = loss.module.value(cp.Constant(z), *loss.arguments, **loss.params)
     if not expression.variables():
@@ -111,7 +126,7 @@ def split(conjugate: str) -> tuple[str, str]:
     return clauses(found[1])[0], found[2]
 
 
-def _phi(loss: Loss, z: np.ndarray, k: int) -> float:
+def _phi(loss: Loss, z: Array, k: int) -> float:
     """The loss that a formula is made of, from its own printed value."""
     texts = loss.module.SPEC.formulas["value"]
     named = re.search(r"phi the loss (\w+)", texts)
@@ -132,7 +147,7 @@ def _near(a: Any, b: Any, scale: float = 1.0) -> bool:
 # ------------------------------------------------------------------------------- conjugate
 
 
-def supremum(loss: Loss, x: np.ndarray, reach: float = REACH) -> float:
+def supremum(loss: Loss, x: Array, reach: float = REACH) -> float:
     """Sup <x,z> - value(z) over |z_j| <= reach, solved from the declared value alone."""
     z = cp.Variable(loss.d)
     objective = x @ z - loss.module.value(z, *loss.arguments, **loss.params)
@@ -140,7 +155,7 @@ def supremum(loss: Loss, x: np.ndarray, reach: float = REACH) -> float:
     return float(problem.solve(solver="CLARABEL"))
 
 
-def inside(loss: Loss, x: np.ndarray) -> bool:
+def inside(loss: Loss, x: Array) -> bool:
     """Whether the declared constraints hold at x."""
     found = loss.module.conjugate(cp.Constant(x), *loss.arguments, **loss.params)[1]
     problem = cp.Problem(cp.Minimize(0), found)
@@ -150,7 +165,7 @@ def inside(loss: Loss, x: np.ndarray) -> bool:
     return all(np.max(c.violation(), initial=0) <= EDGE for c in found)
 
 
-def points(loss: Loss, rng: np.random.Generator) -> Iterator[np.ndarray]:
+def points(loss: Loss, rng: np.random.Generator) -> Iterator[Array]:
     """Points of the declared domain, its extreme ones in some directions, and points a little outside."""
     x = cp.Variable(loss.d)
     domain = loss.module.conjugate(x, *loss.arguments, **loss.params)[1]
@@ -195,10 +210,22 @@ def _conjugate(loss: Loss, y: Any, rng: np.random.Generator) -> Iterator[str]:
             yield f"printed conjugate at {x.tolist()}: {text} = {number(text, read_names)}, declared {value - c @ x}"
 
 
+def _bounds(loss: Loss, zs: list[Array], rng: np.random.Generator) -> Iterator[str]:
+    """Fenchel-Young terms at points of the domain: never less than the gap, and 0 at the maximiser."""
+    for z in zs:
+        z = z.astype(np.longdouble)
+        best = loss.maximiser(z)
+        for x in (best, loss.repair(best + rng.normal(size=loss.d) * 0.1)):
+            gap = float(loss.value_bounds(z)[0] + loss.conjugate(x) - (z * x).sum())
+            bound = float(loss.fenchel_young(z, x))
+            if bound < gap - TOL or (x is best and bound > gap + 10 * TOL):
+                yield f"Fenchel-Young terms at z = {z.tolist()}, x = {x.tolist()}: {bound}, their gap {gap}"
+
+
 # ---------------------------------------------------------------- gradient, updates, margins
 
 
-def block(loss: Loss, y: Any, two: tuple[str, str], names: Names) -> np.ndarray:
+def block(loss: Loss, y: Any, two: tuple[str, str], names: Names) -> Array:
     """A vector over the classes from its two expressions."""
     own, other = (np.asarray(number(each, names), dtype=float) for each in two)
     if loss.family.name == "multiclass":
@@ -207,7 +234,7 @@ def block(loss: Loss, y: Any, two: tuple[str, str], names: Names) -> np.ndarray:
     return np.where(at, other, own)
 
 
-def _gradient(loss: Loss, y: Any, zs: list[np.ndarray]) -> Iterator[str]:
+def _gradient(loss: Loss, y: Any, zs: list[Array]) -> Iterator[str]:
     """The printed gradient against differences of the value, in the scores."""
     formulas = loss.module.SPEC.formulas
     text = " ".join(formulas["gradient"].split())
@@ -216,32 +243,46 @@ def _gradient(loss: Loss, y: Any, zs: list[np.ndarray]) -> Iterator[str]:
         z = z + 0.01 * np.arange(loss.d)  # no ties
         scores = _scores(loss, y, z)
         value = _value_at(loss, y, scores, costs)
-        names = read(text, names_of(loss, y, z=z, L=value), (formulas["conjugate"], formulas["value"]))[1]
+        names = read(
+            text, names_of(loss, y, z=z, L=value), (formulas["conjugate"], formulas["value"])
+        )[1]
         if "attaining max <z,x>" in text:
             names.given["x"] = argmin("-<z,x>", names, "x")
         elif found := re.search(r"x_j = (.*) on J, 0 elsewhere", text):
             names.given["x"] = np.where(names["J"], number(found[1], names), 0.0)
-        two = re.match(r"^x_j(?: = .*?)?(?: at j != y| on N), (.*?)(?: at y| on P)(?=[,;]|$)", text)
-        two = ("x", two[1]) if two else ("x", "x")
-        g = block(loss, y, two, names)
+        head = re.match(
+            r"^x_j(?: = .*?)?(?: at j != y| on N), (.*?)(?: at y| on P)(?=[,;]|$)", text
+        )
+        g = block(loss, y, ("x", head[1] if head else "x"), names)
         h = 1e-6
-        numeric = np.array([
-            (_value_at(loss, y, scores + h * e, costs) - _value_at(loss, y, scores - h * e, costs)) / (2 * h)
-            for e in np.eye(scores.size)
-        ])
+        numeric = np.array(
+            [
+                (
+                    _value_at(loss, y, scores + h * e, costs)
+                    - _value_at(loss, y, scores - h * e, costs)
+                )
+                / (2 * h)
+                for e in np.eye(scores.size)
+            ]
+        )
         if np.max(abs(g - numeric)) > 1e-4:
             yield f"printed gradient at z = {z.tolist()}: {g.tolist()}, differences of the value {numeric.tolist()}"
-        yield from (f"printed gradient at {z.tolist()}: {text} is off by {e}" for e in equations(text, names) if e > 1e-5)
+        yield from (
+            f"printed gradient at {z.tolist()}: {text} is off by {e}"
+            for e in equations(text, names)
+            if e > 1e-5
+        )
 
 
-def _scores(loss: Loss, y: Any, z: np.ndarray) -> np.ndarray:
+def _scores(loss: Loss, y: Any, z: Array) -> Array:
     """Scores with these margins, at no costs."""
     if loss.family.name == "multiclass":
         return np.insert(z, y, 0.0)
-    return np.asarray(loss.family.signs(y, loss.d) if loss.family.name == "ova" else loss.family.signs(y, loss.d)) * z
+    assert isinstance(loss.family, families.OneVsAll)
+    return np.asarray(loss.family.signs(y, loss.d)) * z
 
 
-def _value_at(loss: Loss, y: Any, scores: np.ndarray, costs: np.ndarray) -> float:
+def _value_at(loss: Loss, y: Any, scores: Array, costs: Array) -> float:
     z = loss.margins(scores.astype(np.longdouble), y, costs)
     return float(loss.value_bounds(z)[0])
 
@@ -260,8 +301,8 @@ def _update(loss: Loss, y: Any, operation: str, rng: np.random.Generator) -> Ite
     else:
         q = rng.normal(size=m) * 2
         full = np.insert(costs, y, 0.0) if loss.family.name == "multiclass" else costs
-        own = (lambda a: np.delete(a, y)) if loss.family.name == "multiclass" else (lambda a: a)
-        given |= {"q": own(q), "c": costs}
+        mine = np.delete(q, y) if loss.family.name == "multiclass" else q
+        given |= {"q": mine, "c": costs}
         if not loss.labelled:
             given |= {"q_y": q[y], "c_y": full[y]}
         asked = {"q": q, "y": y, "k_ii": given["K_ii"], "C": given["C"], "costs": full}
@@ -278,15 +319,21 @@ def _update(loss: Loss, y: Any, operation: str, rng: np.random.Generator) -> Ite
     found = refsolve.solve(f"{loss.stem}.{operation}", **asked)
     if operation == "prox" and "argmin" not in text:  # an equation of the solution
         names.given["x"] = (given["v"] - found.x) / given["t"]
-        yield from (f"printed prox: {text} is off by {e}" for e in equations(text, names) if e > 1e-4)
+        yield from (
+            f"printed prox: {text} is off by {e}" for e in equations(text, names) if e > 1e-4
+        )
         return
     own = found.x if operation == "prox" else loss.family.coordinates(found.x, y)
     own = (given["v"] - own) / given["t"] if operation == "prox" else own
     target = np.asarray(loss.target, dtype=float)
-    names.given["near"] = [own + target, own / (0.8 * 1.5) + target]
+    names.given["near"] = [own + target, own / 1.2 + target]  # 1.2 is omega C
     names.given[point] = names[point]
     names.given.pop("s", None)
-    got = names.given["v"] - given["t"] * names["x"] if operation == "prox" else block(loss, y, part(text, "a"), names)
+    got = (
+        names.given["v"] - given["t"] * names["x"]
+        if operation == "prox"
+        else block(loss, y, part(text, "a"), names)
+    )
     if np.max(abs(got - found.x)) > 2e-4 * max(1.0, float(np.max(abs(found.x)))):
         yield f"printed {operation}: {got.tolist()}, certified {found.x.tolist()} of {asked}"
 

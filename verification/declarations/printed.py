@@ -24,6 +24,12 @@ _TOKEN = re.compile(
 )
 _PAIRS = {"(": ")", "{": "}", "[": "]"}
 _SPLIT = re.compile(r"(?:[,;]| with) +")
+
+
+class UnreadableError(InvalidArgumentError):
+    """A formula that cannot be computed, or whose sides differ."""
+
+
 #: Half of the bracket in which a number "such that" is sought.
 WIDE = 1e6
 #: By how much the sides of an equation may differ: minima are found to that.
@@ -53,7 +59,9 @@ def clauses(text: str) -> list[str]:
 class Names:
     """What the names of a formula stand for: numbers that are given, and definitions that are read."""
 
-    def __init__(self, given: Mapping[str, Value], defined: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, given: Mapping[str, Value], defined: Mapping[str, str] | None = None
+    ) -> None:
         self.given = dict(given)
         self.defined = dict(defined or {})
 
@@ -83,14 +91,15 @@ class Names:
             return np.sum(self["x"])
         if len(name) > 1 and all(self.known(letter) for letter in name):  # PN
             return reduce(lambda a, b: a * b, (self[letter] for letter in name))
-        raise InvalidArgumentError(f"formula: {name!r} means nothing; known: {sorted(self.given)}")
+        raise UnreadableError(f"formula: {name!r} means nothing; known: {sorted(self.given)}")
 
     def _defined(self, name: str, text: str) -> Value:
         if found := re.fullmatch(r"such that (.*)", text):
-            return root(lambda t: _difference(found[1], self.with_(**{name: t})))
+            equation = found[1]
+            return root(lambda t: _difference(equation, self.with_(**{name: t})))
         if found := re.fullmatch(r"least (integer|real) >= 0 with (.*)", text):
-            holds = lambda v: all(true(c, self.with_(**{name: v})) for c in found[2].split(" and "))
-            return _least(holds, found[1])
+            kind, wanted = found[1], found[2].split(" and ")
+            return _least(lambda v: all(true(c, self.with_(**{name: v})) for c in wanted), kind)
         if found := re.fullmatch(r"(all but )?the (.*) largest", text):
             order = np.argsort(-np.asarray(self["z"]), kind="stable")
             top = np.isin(np.arange(len(order)), order[: int(number(found[2], self))])
@@ -98,8 +107,9 @@ class Names:
         if found := re.fullmatch(r"the root of (.*)", text):
             return _roots(found[1], self, name)
         if found := re.fullmatch(r"(.*) at the k largest z_j", text):
-            top = np.argsort(-np.asarray(self["z"]), kind="stable")[: self["k"]]
-            return np.where(np.isin(np.arange(len(self["z"])), top), number(found[1], self), 0.0)
+            order = np.argsort(-np.asarray(self["z"]), kind="stable")
+            top = np.isin(np.arange(len(order)), order[: self["k"]])
+            return np.where(top, number(found[1], self), 0.0)
         if text == "all but U":
             return ~self["U"]
         if text.startswith("argmin "):
@@ -110,7 +120,9 @@ class Names:
         return number(text, self)
 
 
-def read(text: str, given: Mapping[str, Value], more: Sequence[str] = ()) -> tuple[list[str], Names]:
+def read(
+    text: str, given: Mapping[str, Value], more: Sequence[str] = ()
+) -> tuple[list[str], Names]:
     """The equal expressions that a formula starts with, and the names that it and ``more`` define.
 
     Of definitions of the same name the formula's own counts.
@@ -133,7 +145,9 @@ def _definition(clause: str) -> tuple[str, str] | None:
         return _bare(found[1]), found[2]
     if found := re.fullmatch(r"(\w+) the (least .*)", clause):
         return found[1], found[2]
-    if found := re.fullmatch(r"(\w) ((?:all but )?the .* largest|the projection .*|all but U)", clause):
+    if found := re.fullmatch(
+        r"(\w) ((?:all but )?the .* largest|the projection .*|all but U)", clause
+    ):
         return found[1], found[2]
     found = re.fullmatch(r"([A-Za-z]+(?:_[A-Za-z]+)?) = (.*?)(?: at j != y)?", clause)
     return (_bare(found[1]), found[2]) if found else None
@@ -152,8 +166,10 @@ def number(text: str, names: Names) -> Value:
         return number(found[1] if true(found[2], names) else found[3], names)
     if " = " in text and " if " not in text:
         values = [number(each, names) for each in text.split(" = ")]
-        if np.max(abs(np.subtract(values[1:], values[0]))) > EQUAL * (1 + np.max(np.abs(values[0]))):
-            raise InvalidArgumentError(f"formula {text!r}: the sides are {values}")
+        if np.max(abs(np.subtract(values[1:], values[0]))) > EQUAL * (
+            1 + np.max(np.abs(values[0]))
+        ):
+            raise UnreadableError(f"formula {text!r}: the sides are {values}")
         return values[0]
     if found := re.fullmatch(r"min over (\w+) >= 0 of (.*)", text):
         return _smooth_minimum(found[2], names, found[1])
@@ -173,9 +189,11 @@ class _Reader:
         while place < len(text.rstrip()):
             found = _TOKEN.match(text, place)
             if not found:
-                raise InvalidArgumentError(f"formula {text!r}: cannot read {text[place:]!r}")
+                raise UnreadableError(f"formula {text!r}: cannot read {text[place:]!r}")
             kind = "number" if found[1] else "name" if found[2] else "sign"
-            self.tokens.append((kind, found[1] or found[2] or found[3], found.start(found.lastindex or 0)))
+            self.tokens.append(
+                (kind, found[1] or found[2] or found[3], found.start(found.lastindex or 0))
+            )
             place = found.end()
 
     def peek(self, ahead: int = 0) -> str:
@@ -184,14 +202,14 @@ class _Reader:
     def take(self, wanted: str = "") -> str:
         token = self.peek()
         if wanted and token != wanted:
-            raise InvalidArgumentError(f"formula {self.text!r}: {wanted!r} expected, not {token!r}")
+            raise UnreadableError(f"formula {self.text!r}: {wanted!r} expected, not {token!r}")
         self.at += 1
         return token
 
     def whole(self) -> Value:
         value = self.sum()
         if self.at < len(self.tokens):
-            raise InvalidArgumentError(f"formula {self.text!r}: cannot read {self.peek()!r} there")
+            raise UnreadableError(f"formula {self.text!r}: cannot read {self.peek()!r} there")
         return value
 
     def sum(self) -> Value:
@@ -208,12 +226,18 @@ class _Reader:
         while self.at < len(self.tokens) and self._starts():
             sign = self.take() if self.peek() in ("/", "*") else ""
             factor = self.power()
-            value = value / factor if sign == "/" else value * factor if sign else _times(value, factor)
+            value = (
+                value / factor if sign == "/" else value * factor if sign else _times(value, factor)
+            )
         return value
 
     def _starts(self) -> bool:
         kind, token, _ = self.tokens[self.at]
-        return kind != "sign" or token in ("/", "*", "(", "{", "[", "<") or (token in ("|", "||") and not self.bars)
+        return (
+            kind != "sign"
+            or token in ("/", "*", "(", "{", "[", "<")
+            or (token in ("|", "||") and not self.bars)
+        )
 
     bars = 0
 
@@ -221,7 +245,13 @@ class _Reader:
         value = self.base()
         while self.peek() in ("^", "_+", "_i", "_j"):
             sign = self.take()
-            value = np.maximum(value, 0) if sign == "_+" else value ** self.base() if sign == "^" else value
+            value = (
+                np.maximum(value, 0)
+                if sign == "_+"
+                else value ** self.base()
+                if sign == "^"
+                else value
+            )
         return value
 
     def bracket(self) -> list[Value]:
@@ -265,7 +295,7 @@ class _Reader:
             return value.sum() if value.dtype == bool else abs(value)
         if kind == "name":
             return self.name(self.take())
-        raise InvalidArgumentError(f"formula {self.text!r}: cannot read {token!r} there")
+        raise UnreadableError(f"formula {self.text!r}: cannot read {token!r} there")
 
     def name(self, name: str) -> Value:
         if name in ("log", "sign"):
@@ -293,7 +323,7 @@ class _Reader:
         if self.peek() == "(" and f"{name}()" in self.names.given:
             return self.names.given[f"{name}()"](*self.bracket())
         if name == "R" and self.peek() == "^":
-            raise InvalidArgumentError("formula: a space is no number")
+            raise UnreadableError("formula: a space is no number")
         return self.names[name]
 
     def fold(self, name: str) -> Value:
@@ -302,7 +332,7 @@ class _Reader:
         value = np.asarray(self.term())
         if part.isupper():
             value = value[self.names[part]]
-        fold = {"sum": np.sum, "max": np.max, "min": np.min}[what]
+        fold: Any = {"sum": np.sum, "max": np.max, "min": np.min}[what]
         return fold(value, axis=0) if value.ndim else value
 
     def sum_over(self) -> Value:
@@ -356,7 +386,9 @@ def excess(text: str, names: Names) -> list[float]:
     found = []
     for left, relation, right in conditions(text):
         difference = np.asarray(number(left, names), dtype=float) - number(right, names)
-        difference = {"<=": difference, ">=": -difference, ">": -difference, "=": abs(difference)}[relation]
+        difference = {"<=": difference, ">=": -difference, ">": -difference, "=": abs(difference)}[
+            relation
+        ]
         found.append(float(np.max(difference, initial=-np.inf)))
     return found
 
@@ -378,7 +410,9 @@ def part(text: str, name: str) -> tuple[str, str]:
     """Two expressions of a block: ``a_j = E at j != y, a_y = F``, ``a = E on N, F on P``; F is E if there is one."""
     body = rf"\b{name}(?:_j)? = " if name else "^"
     found = re.search(
-        body + rf"([^,;]*?)(?: at j != y| on N)?, (?:{name or 'a'}_y = )?([^,;=]*?)(?: at y| on P)?(?=[,;]|$)", text
+        body
+        + rf"([^,;]*?)(?: at j != y| on N)?, (?:{name or 'a'}_y = )?([^,;=]*?)(?: at y| on P)?(?=[,;]|$)",
+        text,
     )
     if found and (" at y" in found[0] or " on P" in found[0] or f"{name}_y =" in found[0]):
         return found[1], found[2]
@@ -399,7 +433,7 @@ def root(f: Callable[[float], Value]) -> float:
         return float(grid[np.flatnonzero(signs == 0)[0]])
     at = np.flatnonzero(signs[:-1] != signs[1:])
     if not at.size:
-        raise InvalidArgumentError("formula: nothing is such that it holds")
+        raise UnreadableError("formula: nothing is such that it holds")
     return float(optimize.brentq(lambda t: float(f(t)), grid[at[0]], grid[at[0] + 1], xtol=1e-13))
 
 
@@ -421,7 +455,10 @@ def _roots(equation: str, names: Names, name: str) -> Value:
     b = np.asarray(names["b"])
     for entry in b:
         here = names.with_(b=entry)
-        f = lambda x, here=here: float(_difference(equation, here.with_(**{name: x})))
+
+        def f(x: float, here: Names = here) -> float:
+            return float(_difference(equation, here.with_(**{name: x})))
+
         found.append(optimize.brentq(f, 1e-15, 1 - 1e-15, xtol=1e-15))
     return np.array(found)
 
@@ -429,18 +466,27 @@ def _roots(equation: str, names: Names, name: str) -> Value:
 def _smooth_minimum(text: str, names: Names, name: str) -> float:
     """Over vectors >= 0, of a smooth convex function."""
     start = np.full(np.shape(names["z"]), 0.1)
-    f = lambda v: float(number(text, names.with_(**{name: v})))
+
+    def f(v: Value) -> float:
+        return float(number(text, names.with_(**{name: v})))
+
     found = optimize.minimize(f, start, bounds=[(0, None)] * start.size, tol=1e-14)
     return float(found.fun)
 
 
 def _minimum(text: str, names: Names, name: str) -> float:
     """Over a number; over a vector whose minimiser is named, the least of it and of points nearby."""
-    f = lambda v: float(number(text, names.with_(**{name: v})))
+
+    def f(v: Value) -> float:
+        return float(number(text, names.with_(**{name: v})))
+
     if names.known(name):
         at = np.asarray(names[name])
         rng = np.random.default_rng(0)
-        near = [at, *(at + rng.normal(size=at.shape) * h for h in (1e-3, 1e-2, 0.1, 1.0) for _ in range(8))]
+        near = [
+            at,
+            *(at + rng.normal(size=at.shape) * h for h in (1e-3, 1e-2, 0.1, 1.0) for _ in range(8)),
+        ]
         return min(map(f, near))
     grid = np.concatenate([-np.geomspace(WIDE, 1e-3, 100), [0.0], np.geomspace(1e-3, WIDE, 100)])
     best = int(np.argmin([f(t) for t in grid]))
@@ -472,19 +518,32 @@ def argmin(text: str, names: Names, name: str) -> Value:
             np.asarray(number(left, at(v / scale)) - number(right, at(v / scale)), dtype=float)
         )
 
-    rules = [
-        {"type": "eq" if relation == "=" else "ineq", "fun": part(*((right, left) if relation == "<=" else (left, right)))}
+    rules: list[dict[str, Any]] = [
+        {
+            "type": "eq" if relation == "=" else "ineq",
+            "fun": part(*((right, left) if relation == "<=" else (left, right))),
+        }
         for left, relation, right in conditions(wanted)
     ]
-    f = lambda v: float(number(objective, at(v)))
+
+    def f(v: Value) -> float:
+        return float(number(objective, at(v)))
+
     best, least = np.zeros(d), np.inf
-    for start in (np.full(d, scale * names.given.get("start", 0.4) / d), *names.given.get("near", ())):
-        found = optimize.minimize(
+    for start in (
+        np.full(d, scale * names.given.get("start", 0.4) / d),
+        *names.given.get("near", ()),
+    ):
+        found: Any = optimize.minimize(  # type: ignore[call-overload]
             f, start, constraints=rules, method="SLSQP", options={"ftol": 1e-15, "maxiter": 60}
         )
         for v in (found.x, start):
             missed = max(
-                (float(np.max(abs(r["fun"](v)) if r["type"] == "eq" else -r["fun"](v))) for r in rules), default=0.0
+                (
+                    float(np.max(abs(r["fun"](v)) if r["type"] == "eq" else -r["fun"](v)))
+                    for r in rules
+                ),
+                default=0.0,
             )
             if missed <= 1e-7 * scale and f(v) < least:
                 best, least = v, f(v)

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import optimize
 
 from refsolve import catalogue
+from refsolve._types import Array
 from refsolve.errors import InvalidParameterError
 from verification.declarations.printed import Names, argmin, excess, number, part, read, true
 
@@ -61,9 +62,9 @@ def names_of(module: ModuleType, d: int, given: Mapping[str, Any], **more: Any) 
     return names
 
 
-def _polytope(module: ModuleType, d: int, given: Mapping[str, Any]) -> tuple[np.ndarray, ...]:
+def _polytope(module: ModuleType, d: int, given: Mapping[str, Any]) -> tuple[Any, ...]:
     rows = module.halfspaces(d, **given)
-    kinds = {True: ([], []), False: ([], [])}
+    kinds: dict[bool, tuple[list[Any], list[Any]]] = {True: ([], []), False: ([], [])}
     for g, h, equal in rows:
         kinds[bool(equal)][0].append([float(v) for v in g])
         kinds[bool(equal)][1].append(float(h))
@@ -71,7 +72,9 @@ def _polytope(module: ModuleType, d: int, given: Mapping[str, Any]) -> tuple[np.
     return np.reshape(A, (-1, d)), np.array(b), np.reshape(E, (-1, d)), np.array(e)
 
 
-def _on(module: ModuleType, d: int, given: dict[str, Any], rng: np.random.Generator) -> Iterator[str]:
+def _on(
+    module: ModuleType, d: int, given: dict[str, Any], rng: np.random.Generator
+) -> Iterator[str]:
     formulas = module.SPEC.formulas
     A, b, E, e = _polytope(module, d, given)
     stem = module.__name__.rpartition(".")[2]
@@ -81,20 +84,30 @@ def _on(module: ModuleType, d: int, given: dict[str, Any], rng: np.random.Genera
             a = rng.normal(size=d) * size
             x = cp.Variable(d)
             objective = cp.sum_squares(x - a) / 2 + rho / 2 * cp.square(cp.sum(x))
-            cp.Problem(cp.Minimize(objective), module.constraints(x, **given)).solve(solver="CLARABEL")
+            cp.Problem(cp.Minimize(objective), module.constraints(x, **given)).solve(
+                solver="CLARABEL"
+            )
             right = np.array(x.value)
             weight = {"rho": rho} if catalogue.has_rho(module) else {}
             found = np.asarray(module.nearest(a[None], **given, **weight))[0]
             if np.max(abs(found - right)) > 1e-4:
                 yield f"nearest to {a.tolist()}, rho = {rho}: {found.tolist()}, by the constraints {right.tolist()}"
             names = Names(names_of(module, d, given, a=a, rho=rho, near=[found, right]))
-            told = argmin(formulas["projection"].removeprefix("argmin ").replace(" over the set", ""), names, "x")
+            told = argmin(
+                formulas["projection"].removeprefix("argmin ").replace(" over the set", ""),
+                names,
+                "x",
+            )
             if np.max(abs(told - right)) > 1e-4:
-                yield f"printed projection of {a.tolist()}, rho = {rho}: {told.tolist()}, by the constraints {right.tolist()}"
+                yield f"printed projection of {a.tolist()}, rho = {rho}: {told.tolist()}, right {right.tolist()}"
             yield from _solution(formulas["solution"], names, found)
             if hasattr(module, "radius"):
                 bound = float(np.max(module.radius(a[None], **given, **weight)))
-                mass = found[np.asarray(given["y"], dtype=bool)].sum() if "y" in given else abs(found).sum()
+                mass = (
+                    found[np.asarray(given["y"], dtype=bool)].sum()
+                    if "y" in given
+                    else abs(found).sum()
+                )
                 if mass > bound + EDGE:
                     yield f"radius {bound} at {a.tolist()}, the sum of the projection is {mass}"
             if "radius" in formulas:
@@ -105,10 +118,7 @@ def _on(module: ModuleType, d: int, given: dict[str, Any], rng: np.random.Genera
     yield from _members(module, d, given, feasible, rng, (A, b, E, e))
     for w in (*rng.normal(size=(4, d)), -abs(rng.normal(size=d)), np.round(rng.normal(size=d))):
         value = float(module.support(w[None], **given)[0])
-        most = optimize.linprog(
-            -w, *((A, b) if len(b) else (None, None)), *((E, e) if len(e) else (None, None)), bounds=(None, None)
-        )
-        right_value = np.inf if most.status == 3 else -most.fun
+        right_value = _largest(w, (A, b, E, e))
         if not _near(value, right_value):
             yield f"support of {w.tolist()}: {value}, by the half-spaces {right_value}"
         text = formulas["support"].partition(";")[0]
@@ -121,18 +131,32 @@ def _on(module: ModuleType, d: int, given: dict[str, Any], rng: np.random.Genera
                 gap = float(module.residual(x[None], w[None], **given)[0])
                 if not _near(gap, value - w @ x):
                     yield f"residual at {x.tolist()}, {w.tolist()}: {gap}, support less <w,x> is {value - w @ x}"
-    if hasattr(module, "fewest") and int(module.fewest(**given)) > d and max(map(np.max, feasible)) > EDGE:
+    if (
+        hasattr(module, "fewest")
+        and int(module.fewest(**given)) > d
+        and max(map(np.max, feasible)) > EDGE
+    ):
         yield f"fewest: {module.fewest(**given)} entries are needed, {stem} has other points with {d}"
-    if hasattr(module, "fewest") and int(module.fewest(**given)) <= d and given.get("r", 1) > EDGE:
-        if float(module.support(np.ones((1, d)), **given)[0]) <= 0:
-            yield f"fewest: {module.fewest(**given)} entries are needed, and with {d} there is only 0"
+    enough = hasattr(module, "fewest") and int(module.fewest(**given)) <= d
+    some = float(module.support(np.ones((1, d)), **given)[0]) > 0
+    if enough and given.get("r", 1) > EDGE and not some:
+        yield f"fewest: {module.fewest(**given)} entries are needed, and with {d} there is only 0"
+
+
+def _largest(w: Array, polytope: tuple[Any, ...]) -> float:
+    """Max <w,x> over a polytope by the half-spaces; inf if there is none."""
+    A, b, E, e = polytope
+    rows: dict[str, Any] = {"A_ub": A, "b_ub": b} if len(b) else {}
+    rows |= {"A_eq": E, "b_eq": e} if len(e) else {}
+    found: Any = optimize.linprog(-w, bounds=(None, None), **rows)
+    return float("inf") if found.status == 3 else -float(found.fun)
 
 
 def _near(a: float, b: float) -> bool:
     return a == b or bool(abs(a - b) <= TOL * max(1.0, abs(b)))
 
 
-def _solution(text: str, names: Names, right: np.ndarray) -> Iterator[str]:
+def _solution(text: str, names: Names, right: Array) -> Iterator[str]:
     """The printed solution, computed."""
     text = " ".join(text.split())
     if zero := re.search(r"; x = 0 where (.*)$", text):
@@ -144,9 +168,9 @@ def _solution(text: str, names: Names, right: np.ndarray) -> Iterator[str]:
     if " on N, " in text:
         two, side = part(text, "x"), names.given["P"]
 
-        def at(t: float, q: float) -> np.ndarray:
+        def at(t: float, q: float) -> Array:
             here = Names(names.given | {"t": t, "q": q})
-            return np.where(side, number(two[1], here), number(two[0], here))
+            return np.asarray(np.where(side, number(two[1], here), number(two[0], here)))
 
         found = _nested(text, names, at)
     else:
@@ -156,7 +180,7 @@ def _solution(text: str, names: Names, right: np.ndarray) -> Iterator[str]:
         yield f"printed solution at {names.given['a'].tolist()}: {found.tolist()}, the projection {right.tolist()}"
 
 
-def _nested(text: str, names: Names, at: Any) -> np.ndarray:
+def _nested(text: str, names: Names, at: Any) -> Array:
     """X(t, q) for t such that an equation holds, and the least q with a condition."""
     from verification.declarations.printed import _difference, _least, root
 
@@ -165,7 +189,7 @@ def _nested(text: str, names: Names, at: Any) -> np.ndarray:
     assert equation is not None
     assert condition is not None
 
-    def x(q: float) -> np.ndarray:
+    def x(q: float) -> Array:
         t = root(lambda t: _difference(equation[1], Names(names.given | {"x": at(t, q)})))
         return np.asarray(at(t, q))
 
@@ -173,8 +197,8 @@ def _nested(text: str, names: Names, at: Any) -> np.ndarray:
 
 
 def _members(
-    module: ModuleType, d: int, given: dict[str, Any], feasible: list[np.ndarray], rng: np.random.Generator,
-    polytope: tuple[np.ndarray, ...],
+    module: ModuleType, d: int, given: dict[str, Any], feasible: list[Array], rng: np.random.Generator,
+    polytope: tuple[Array, ...],
 ) -> Iterator[str]:  # fmt: skip
     """Membership by constraints, half-spaces, violation and the printed set; repair and caps."""
     A, b, E, e = polytope
@@ -183,7 +207,9 @@ def _members(
     names = names_of(module, d, given)
     for x in points:
         answers = {
-            "constraints": all(np.max(c.violation(), initial=0) <= EDGE for c in _fixed(module, x, given)),
+            "constraints": all(
+                np.max(c.violation(), initial=0) <= EDGE for c in _fixed(module, x, given)
+            ),
             "halfspaces": bool((A @ x <= b + EDGE).all() and (abs(E @ x - e) <= EDGE).all()),
             "violation": float(np.max(module.violation(x[None], **given))) <= EDGE,
             "printed set": max(excess(names["set"], Names(names | {"x": x}))) <= EDGE,
@@ -202,22 +228,19 @@ def _members(
                 yield f"cap at {x.tolist()}: {cap.tolist()}, by the half-spaces {most}"
 
 
-def _most(A: Any, b: Any, E: Any, e: Any, d: int, x: np.ndarray, module: ModuleType) -> np.ndarray | None:
+def _most(A: Any, b: Any, E: Any, e: Any, d: int, x: Array, module: ModuleType) -> Array | None:
     """The largest value of each entry that the rows allow: at the sum of x where caps are shares of it."""
     shares = getattr(module, "caps", "") == "sum"
     if shares:
         E, e = np.vstack([E, np.ones(d)]), np.append(e, x.sum())
-    found = []
-    for row in np.eye(d):
-        most = optimize.linprog(-row, *((A, b) if len(b) else (None, None)), *((E, e) if len(e) else (None, None)), bounds=(None, None))
-        if most.status != 0:
-            return None
-        found.append(-most.fun)
+    found = [_largest(row, (A, b, E, e)) for row in np.eye(d)]
+    if not np.isfinite(found).all():
+        return None
     tight = np.array(found)
     return tight if shares else None
 
 
-def _fixed(module: ModuleType, x: np.ndarray, given: dict[str, Any]) -> list[Any]:
+def _fixed(module: ModuleType, x: Array, given: dict[str, Any]) -> list[Any]:
     return list(module.constraints(cp.Constant(x), **given))
 
 
@@ -239,9 +262,14 @@ def function_disagreements(stem: str) -> Iterator[str]:
             left, _, right = equation.partition(" = ")
             if abs(number(left, names) / number(right, names) - 1) > 1e-4:
                 yield f"{stem}: printed {equation} does not hold at t = {t}, w = {w}"
-        objective_text = formulas["value"].removeprefix("argmin over w > 0 of ")
-        f = lambda u, t=t: float(number(objective_text, Names({"w": u, "t": t})))
-        least = optimize.minimize_scalar(f, bounds=(1e-9, 50), method="bounded", options={"xatol": 1e-10}).x
+
+        def f(u: float, t: float = t) -> float:
+            text = formulas["value"].removeprefix("argmin over w > 0 of ")
+            return float(number(text, Names({"w": u, "t": t})))
+
+        least = optimize.minimize_scalar(
+            f, bounds=(1e-9, 50), method="bounded", options={"xatol": 1e-10}
+        ).x
         if abs(least - w) > 1e-4 * max(1, w):
             yield f"{stem}: printed objective is least at {least}, the declared one at {w}"
         h = 1e-5
