@@ -11,10 +11,10 @@ import numpy as np
 
 import refsolve
 from refsolve import catalogue
-from refsolve._types import Array
 from refsolve.proofs import families
 from refsolve.proofs.loss import Loss
 from verification.declarations import ranking
+from verification.declarations.case import Array
 from verification.declarations.printed import (
     Names,
     argmin,

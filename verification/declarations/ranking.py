@@ -12,7 +12,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from refsolve._types import Array
+from verification.declarations.case import Array
 from verification.declarations.printed import Names, number
 
 TOL = 1e-6

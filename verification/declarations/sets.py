@@ -12,9 +12,19 @@ import numpy as np
 from scipy import optimize
 
 from refsolve import catalogue
-from refsolve._types import Array
 from refsolve.errors import InvalidParameterError
-from verification.declarations.printed import Names, argmin, excess, number, part, read, true
+from verification.declarations.case import Array
+from verification.declarations.printed import (
+    Names,
+    argmin,
+    difference,
+    excess,
+    number,
+    part,
+    read,
+    true,
+)
+from verification.declarations.reader import least, root
 
 TOL, EDGE = 1e-5, 1e-7
 #: Weights of the squared sum, of the sets that have one.
@@ -182,18 +192,16 @@ def _solution(text: str, names: Names, right: Array) -> Iterator[str]:
 
 def _nested(text: str, names: Names, at: Any) -> Array:
     """X(t, q) for t such that an equation holds, and the least q with a condition."""
-    from verification.declarations.printed import _difference, _least, root
-
     equation = re.search(r"t such that (.*?)(?=, q)", text)
     condition = re.search(r"q the least real >= 0 with (.*)$", text)
     assert equation is not None
     assert condition is not None
 
     def x(q: float) -> Array:
-        t = root(lambda t: _difference(equation[1], Names(names.given | {"x": at(t, q)})))
+        t = root(lambda t: difference(equation[1], Names(names.given | {"x": at(t, q)})))
         return np.asarray(at(t, q))
 
-    return x(_least(lambda q: true(condition[1], Names(names.given | {"x": x(q)})), "real"))
+    return x(least(lambda q: true(condition[1], Names(names.given | {"x": x(q)})), "real"))
 
 
 def _members(

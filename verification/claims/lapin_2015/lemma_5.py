@@ -85,6 +85,7 @@ LEMMA_5 = Claim(
     "number. Below (7) the paper uses it where <1,x> = r.",
     voice="asserted",
     quote="Then it must hold that λ = t + p/k − ρr ≥ 0",
+    witness="words",
 )
 
 LEMMA_5_RIGHT = LEMMA_5.corrected(
@@ -143,6 +144,6 @@ RULE = Claim(
     },
     instances=1000,
     voice="asserted",
-    note="Text extracted from the PDF sets p/k as \"kp\", as it sets 1/k as \"k1\"; the authors' code "
+    note='Text extracted from the PDF sets p/k as "kp", as it sets 1/k as "k1"; the authors\' code '
     "has p/k.",
 )
