@@ -44,6 +44,19 @@ def test_there_are_wrong_ones_of_every_kind_and_they_leave_nothing_behind():
     assert catalogue.load(mutant.stem).conjugate is before
 
 
+@pytest.mark.parametrize(
+    "new", ["return cp.pos(top) / (k + 1)", "topk_simplex_alpha.constraints(x, k, 0.97)"]
+)
+def test_the_oracle_s_conjugate_is_the_supremum_of_the_value_on_the_declared_domain(new):
+    import refsolve
+
+    mutant = next(m for m in WRONG if m.new == new)
+    asked = {"x": np.array([0.49, 0.49, 0.0]), "k": 2}
+    assert refsolve.solve("topk_hinge_alpha.conjugate", **asked).status == "certified"
+    with mutant.applied():
+        assert refsolve.solve("topk_hinge_alpha.conjugate", **asked).status != "certified"
+
+
 def test_every_model_has_a_case():
     assert set(models.CASES) == set(catalogue.stems("models"))
 

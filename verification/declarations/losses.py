@@ -10,7 +10,7 @@ import cvxpy as cp
 import numpy as np
 
 import refsolve
-from refsolve import catalogue
+from refsolve import catalogue, derive
 from refsolve.proofs import families
 from refsolve.proofs.loss import Loss
 from verification.declarations import ranking
@@ -149,10 +149,7 @@ def _near(a: Any, b: Any, scale: float = 1.0) -> bool:
 
 def supremum(loss: Loss, x: Array, reach: float = REACH) -> float:
     """Sup <x,z> - value(z) over |z_j| <= reach, solved from the declared value alone."""
-    z = cp.Variable(loss.d)
-    objective = x @ z - loss.module.value(z, *loss.arguments, **loss.params)
-    problem = cp.Problem(cp.Maximize(objective), [cp.abs(z) <= reach])
-    return float(problem.solve(solver="CLARABEL"))
+    return derive.supremum(loss, x, reach)[0]
 
 
 def inside(loss: Loss, x: Array) -> bool:
