@@ -8,14 +8,15 @@ rational arithmetic. A row without such an instance says why (`Claim.apart`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from refsolve import catalogue, exact
 from verification.claims import _erm
+from verification.claims._compared import ROUNDED, SOLVED, Compared, first, floats
 from verification.claims._cone import project_cone, project_simplex, smooth_hinge_alpha
 from verification.claims._entropies import entropy_alpha, entropy_beta, ratios
 from verification.claims._ranking import delta, slack
@@ -23,29 +24,8 @@ from verification.claims._svm import Plus
 from verification.claims._topk import ONE, ZERO, hinge_alpha, hinge_beta, margins
 from verification.claims._trial import Inputs
 
-#: Relative error of a float and of a solver's answer.
-ROUNDED, SOLVED = 1e-9, 1e-6
 #: Instances of a row that are evaluated.
 MOST = 2
-
-
-class Compared(NamedTuple):
-    """What was evaluated, what came out, what the row's arithmetic says, and how far apart they may be."""
-
-    what: str
-    got: Any
-    wanted: Any
-    tolerance: float
-
-    @property
-    def differs(self) -> bool:
-        """Whether they are further apart."""
-        got, wanted = (np.asarray(v, dtype=float) for v in (self.got, self.wanted))
-        if got.shape != wanted.shape:
-            return True
-        with np.errstate(invalid="ignore"):  # inf - inf, which are equal
-            near = abs(got - wanted) <= self.tolerance * np.maximum(1, abs(wanted).max(initial=0))
-        return not bool(np.all((got == wanted) | near))
 
 
 def compared(inputs: Inputs) -> Iterator[Compared]:
@@ -54,15 +34,6 @@ def compared(inputs: Inputs) -> Iterator[Compared]:
         if names <= set(inputs):
             yield from rule(inputs)
             return
-
-
-def _first(inputs: Inputs, *names: str) -> Any:
-    """The first of these arguments that there is."""
-    return next(inputs[name] for name in names if name in inputs)
-
-
-def _floats(values: Any) -> Any:
-    return np.array([float(v) for v in values])
 
 
 # ------------------------------------------------------------------------------------- losses
@@ -77,7 +48,7 @@ def _loss(
     import fast
 
     module = catalogue.load(stem)
-    z = _floats(z)
+    z = floats(z)
     scores, costs = np.append(0.0, z), np.zeros(z.size + 1)
     found = getattr(fast.losses, stem).value(scores, 0, costs=costs, **params)
     yield Compared(f"fast.losses.{stem}.value", found, float(wanted), ROUNDED)
@@ -106,7 +77,7 @@ def hinges(z: Any, k: int, gamma: Fraction | None = None) -> Iterator[Compared]:
 
 
 def _scores(inputs: Inputs) -> Iterator[Compared]:
-    f = _first(inputs, "f", "g", "a", "p")
+    f = first(inputs, "f", "g", "a", "p")
     gamma = inputs.get("gamma")
     gamma = gamma if isinstance(gamma, Fraction) else None
     k = min(int(inputs.get("k", 1)), len(f) - 1)
@@ -139,12 +110,12 @@ def _conjugate(stem: str, b: Any, c: Any, k: int) -> Iterator[Compared]:
     ):
         return
     wanted = math.inf if excess > 0 else -float(sum(u * v for u, v in zip(b, c, strict=True)))
-    x = _floats(b)
-    found = getattr(fast.losses, stem).conjugate(x, k=k, costs=_floats(c))
+    x = floats(b)
+    found = getattr(fast.losses, stem).conjugate(x, k=k, costs=floats(c))
     yield Compared(f"fast.losses.{stem}.conjugate", found, wanted, ROUNDED)
     expression, domain = module.conjugate(cp.Constant(x), k)
     inside = all(np.max(rule.violation(), initial=0) <= ROUNDED for rule in domain)
-    value = float(expression.value) - float(_floats(c) @ x) if inside else math.inf
+    value = float(expression.value) - float(floats(c) @ x) if inside else math.inf
     yield Compared(f"refsolve.losses.{stem}.conjugate", value, wanted, ROUNDED)
 
 
@@ -158,7 +129,7 @@ def _slopes(inputs: Inputs) -> Iterator[Compared]:
 
 
 def _vector(inputs: Inputs) -> Iterator[Compared]:
-    z = list(_first(inputs, "h", "z"))
+    z = list(first(inputs, "h", "z"))
     yield from hinges(z, min(int(inputs["k"]), len(z)))
 
 
@@ -187,7 +158,7 @@ def _binary(inputs: Inputs) -> Iterator[Compared]:
 
     import fast
 
-    a = _first(inputs, "a", "p", "other")
+    a = first(inputs, "a", "p", "other")
     gamma = inputs.get("gamma")
     z = 1 - a
     x = min(max(z / gamma, ZERO), ONE) if gamma else None
@@ -223,7 +194,7 @@ def _root(inputs: Inputs) -> Iterator[Compared]:
     import refsolve
     from fast.functions import lambert_w_exp
 
-    v = float(_first(inputs, "v", "high"))
+    v = float(first(inputs, "v", "high"))
     if not 1e-3 < v < 1e3:
         v = 1.0 + abs(v) % 1
     t = v + math.log(v)
@@ -258,23 +229,23 @@ def _set(stem: str, a: Any, wanted: Any, **params: Any) -> Iterator[Compared]:
     import fast
 
     numbers = {n: float(v) if isinstance(v, Fraction) else v for n, v in params.items()}
-    x = np.asarray(getattr(fast.sets, stem).project(_floats(a), **numbers))
+    x = np.asarray(getattr(fast.sets, stem).project(floats(a), **numbers))
     yield Compared(
         f"fast.sets.{stem}.project",
         x,
-        _floats(wanted),
-        1e-8 * max(1.0, float(abs(_floats(a)).max())),
+        floats(wanted),
+        1e-8 * max(1.0, float(abs(floats(a)).max())),
     )
     module = catalogue.load(stem)
     rho = params.pop("rho", ZERO)
     declared = {n: v for n, v in numbers.items() if n != "rho"}
-    rules = module.constraints(cp.Constant(_floats(wanted)), **declared)
+    rules = module.constraints(cp.Constant(floats(wanted)), **declared)
     missed = max(float(np.max(rule.violation(), initial=0)) for rule in rules)
     yield Compared(
         f"refsolve.sets.{stem}.constraints",
         missed,
         0.0,
-        ROUNDED * max(1.0, float(abs(_floats(a)).max())),
+        ROUNDED * max(1.0, float(abs(floats(a)).max())),
     )
     point, s = np.array(wanted, dtype=object), sum(wanted, ZERO)
     slope = np.array([u - v - rho * s for u, v in zip(a, wanted, strict=True)], dtype=object)
@@ -338,7 +309,7 @@ def _query(s: Any, t: Any) -> Iterator[Compared]:
     if not few:  # by the terms of each negative, which the ledger compares with all interleavings
         s, t = s[:12], t[:12]
     wanted = float(slack(s, t) if few else sum(max(delta(j, s, t)) for j in range(1, len(t) + 1)))
-    scores, y = _floats([*s, *t]), np.array([1] * len(s) + [0] * len(t))
+    scores, y = floats([*s, *t]), np.array([1] * len(s) + [0] * len(t))
     yield Compared("fast.losses.average_precision.value", quick.value(scores, y), wanted, ROUNDED)
     if not few:
         best = float(declared.most_violated(scores, y).value)
@@ -386,7 +357,7 @@ def _triplets(inputs: Inputs) -> Iterator[Compared]:
         "C": C,
         "lam": lam,
     }
-    found = model.certificate(**given, alpha=_floats(best.alpha))
+    found = model.certificate(**given, alpha=floats(best.alpha))
     yield Compared(
         "refsolve.models.svm_plus_squared_hinge.certificate",
         [found.primal, found.dual],
@@ -427,8 +398,3 @@ RULES: tuple[tuple[set[str], Callable[[Inputs], Iterator[Compared]]], ...] = (
     ({"v"}, _root),
     ({"low", "high"}, _root),
 )  # fmt: skip
-
-
-def rule_of(inputs: Mapping[str, Any]) -> Callable[[Inputs], Iterator[Compared]] | None:
-    """The rule of an instance with these names."""
-    return next((rule for names, rule in RULES if names <= set(inputs)), None)
