@@ -92,7 +92,7 @@ class OracleUncertainError(RefsolveError, RuntimeError):
 
 
 class UncertainError(RefsolveError, RuntimeError):
-    """No exact solution with a certificate of its own is at hand: the verdict is oracle uncertain."""
+    """No exact solution with a certificate of its own is at hand: the verdict is inconclusive."""
 
 
 class Status(enum.StrEnum):

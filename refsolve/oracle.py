@@ -106,6 +106,13 @@ class OracleResult:
 
 
 _cache: OrderedDict[Hashable, Template] = OrderedDict()
+
+
+def forget() -> None:
+    """Drop the programs that are kept: a declaration has changed."""
+    _cache.clear()
+
+
 _lock = threading.RLock()  # a template holds the values of the instance being solved
 
 

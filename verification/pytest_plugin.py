@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: Name of the property that carries a case's outcome; see `verification.bridges.cases`.
 PROPERTY = "verification"
 #: Verdicts that say nothing about an answer.
-UNJUDGED = ("skipped", "oracle uncertain", "unexpected pass")
+UNJUDGED = ("skipped", "inconclusive", "unexpected pass")
 #: Reasons in the summary.
 REASONS = 20
 
@@ -162,7 +162,7 @@ def pytest_report_teststatus(report: Any, config: pytest.Config) -> tuple[str, s
     found = _summary(report)
     if found is None:
         return None
-    uncertain = found["counts"].get("oracle uncertain", 0)
+    uncertain = found["counts"].get("inconclusive", 0)
     if report.skipped and uncertain and not hasattr(report, "wasxfail"):
         return "uncertain", "u", ("UNCERTAIN", {"yellow": True})
     if report.passed and uncertain and not hasattr(report, "wasxfail"):
@@ -217,7 +217,7 @@ class Outcomes:
         if not self.found:
             return
         total = self.total
-        always = ("pass", "skipped", "oracle uncertain")
+        always = ("pass", "skipped", "inconclusive")
         names = [*always, *(name for name in total if name not in always)]
         say = terminalreporter.line
         terminalreporter.section("verification")

@@ -7,7 +7,7 @@ from typing import Any
 
 from markup import Html, table
 
-from verification.claims import ClaimResult, items
+from verification.claims import APART, WITNESSES, ClaimResult, items
 
 #: Who says it, beside the section.
 _VOICE = {"asserted": "the paper asserts it", "implied": "the paper implies it", "ours": "ours"}
@@ -45,7 +45,11 @@ def entry(result: ClaimResult) -> str:
         why, given = _text(result.counterexample["why"]), _text(result.given)
         rows.append(f"<p class='evidence'>Counterexample: {why}. <code>{given}</code></p>")
     if result.quote:
-        rows.append(f"<p class='evidence'>The paper: “{_text(result.quote)}”</p>")
+        source = f"{result.read_from}; it stands because {WITNESSES[result.witness]}"
+        rows.append(f"<p class='evidence'>The paper: “{_text(result.quote)}” ({_text(source)})</p>")
+    if result.product or result.apart:
+        ours = ", ".join(result.product) or f"nothing of ours: {APART[result.apart]}"
+        rows.append(f"<p class='evidence'>On the same instances: <code>{_text(ours)}</code></p>")
     if result.note:
         rows.append(f"<p class='evidence'>{_text(result.note)}</p>")
     return "".join([*rows, "</dd>"])

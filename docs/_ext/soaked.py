@@ -42,7 +42,7 @@ def per_problem(record: dict[str, Any]) -> Html:
             f"{row['instances']:,}",
             f"{counts.get('pass', 0):,}",
             bad,
-            counts.get("oracle uncertain", 0),
+            counts.get("inconclusive", 0),
             f"{counts.get('skipped', 0):,}",
             f"{row['worst_ratio']:.2g}",
             f"{row['seconds']:,.0f}",

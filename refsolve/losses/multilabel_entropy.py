@@ -25,8 +25,7 @@ SPEC = Spec(
         "gradient": "x = p - t, p_j = e^{z_j} / sum e^z",
         "sdca_update": (
             "b = q + c, alpha = omega C K_ii,  a = -omega C (p - t),\n"
-            "p = argmin alpha/2 ||p - t||^2 - <b,p> + <p,log p> over the simplex:\n"
-            "alpha p_j + log p_j = b_j + alpha t_j - lambda with lambda such that the sum is 1"
+            "p = argmin alpha/2 ||p - t||^2 - <b,p> + <p,log p> over the simplex"
         ),
     },
     symbols=(),

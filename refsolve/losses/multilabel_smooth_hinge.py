@@ -14,8 +14,9 @@ SPEC = replace(
     formulas={
         **hinge.SPEC.formulas,
         "value": (
-            "min_p phi(z - p) + ||p||^2/(2 gamma), phi the multilabel hinge;\n"
-            "(<z,p> - 1/2 ||p||^2)/gamma at the minimiser p, the projection of z on the set times gamma"
+            "min_p phi(z - p) + ||p||^2/(2 gamma)\n"
+            "= (<z,p> - 1/2 ||p||^2)/gamma,  phi the loss multilabel_hinge,\n"
+            "p the projection of z on the set times gamma"
         ),
         "conjugate": "gamma/2 ||x||^2 - <c,x> on {x >= 0, <1,x_N> = <1,x_P> <= 1}; +inf elsewhere",
         "gradient": "x_j on N, -x_l on P, with x = p/gamma",

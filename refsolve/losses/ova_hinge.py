@@ -18,7 +18,7 @@ SPEC = Spec(
         "z": "z_j = f_j + c_j at j != y, z_y = -f_y + c_y: all m classes",
         "value": "sum_j max{0, z_j}",
         "conjugate": "-<c,x> on 0 <= x_j <= 1; +inf elsewhere",
-        "gradient": "x_j at j != y, -x_y at y; x_j = 1 where z_j > 0, 0 where z_j < 0",
+        "gradient": "x_j at j != y, -x_y at y, for any x attaining max <z,x>",
         "sdca_update": (
             "b_j = q_j + c_j at j != y, b_y = -q_y + c_y,  x = clip(b/(omega C K_ii), 0, 1),\n"
             "a_j = -omega C x_j at j != y, omega C x_y at y"

@@ -18,7 +18,7 @@ SPEC = Spec(
     formulas={
         "z": "z_j = f_j + c_j at j != y, z_y = -f_y + c_y: all m classes",
         "value": "sum_j log(1 + e^{z_j})",
-        "conjugate": "sum_j x_j log x_j + (1-x_j) log(1-x_j) - <c,x> on 0 <= x_j <= 1; +inf elsewhere",
+        "conjugate": "sum_j (x_j log x_j + (1-x_j) log(1-x_j)) - <c,x> on 0 <= x_j <= 1; +inf elsewhere",
         "gradient": "x_j at j != y, -x_y at y; x_j = 1/(1 + e^{-z_j})",
         "sdca_update": (
             "b_j = q_j + c_j at j != y, b_y = -q_y + c_y, alpha = omega C K_ii,\n"

@@ -14,8 +14,9 @@ SPEC = replace(
     formulas={
         **hinge.SPEC.formulas,
         "value": (
-            "min_p phi(z - p) + ||p||^2/(2 gamma), phi the top-k hinge, alpha variant;\n"
-            "(<z,p> - 1/2 ||p||^2)/gamma at the minimiser p, the projection of z on the set times gamma"
+            "min_p phi(z - p) + ||p||^2/(2 gamma)\n"
+            "= (<z,p> - 1/2 ||p||^2)/gamma,  phi the loss topk_hinge_alpha,\n"
+            "p the projection of z on the set times gamma"
         ),
         "conjugate": "gamma/2 ||x||^2 - <c,x> on {x >= 0, s <= 1, x_i <= s/k}, s = <1,x>; +inf elsewhere",
         "gradient": "x_j at j != y, -s at y, with x = p/gamma",

@@ -14,7 +14,7 @@ SPEC = replace(
     title="Smooth top-k hinge loss, beta variant",
     formulas={
         **alpha.SPEC.formulas,
-        "value": alpha.SPEC.formulas["value"].replace("alpha variant", "beta variant"),
+        "value": alpha.SPEC.formulas["value"].replace("hinge_alpha", "hinge_beta"),
         "conjugate": "gamma/2 ||x||^2 - <c,x> on {0 <= x_i <= 1/k, s <= 1}, s = <1,x>; +inf elsewhere",
     },
     symbols=(*hinge.SPEC.symbols, calculus.GAMMA),

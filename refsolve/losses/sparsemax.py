@@ -20,7 +20,7 @@ SPEC = Spec(
         "conjugate": (
             "1/2||x||^2 + 1/2(1-s)^2 - 1/2 - <c,x> on {x >= 0, s <= 1}, s = <1,x>; +inf elsewhere"
         ),
-        "gradient": "x_j at j != y, -s at y; (x, 1-s) is the projection of (z, 0) on the simplex",
+        "gradient": "x_j at j != y, -s at y; x_j = (z_j - t)_+, t such that s + (-t)_+ = 1",
         "prox": "u = v - t x, x = argmin ||x - b||^2 + <1,x>^2/(1+t), b = (v + c + 1)/(1+t)",
         "sdca_update": (
             "alpha = omega C K_ii, b = (q - q_y + c + 1)/(1 + alpha) over the others,\n"

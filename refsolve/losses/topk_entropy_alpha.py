@@ -21,7 +21,8 @@ SPEC = Spec(
         "value": (
             "log(1 + e^v),  v = min over mu >= 0 of log sum_j e^{z_j - mu_j} + <1,mu>/k\n"
             "= rho log k + sum_U z/k + (1-rho) log(Z_M/(1-rho)),  rho = |U|/k,\n"
-            "U the u largest, u the least number with (k-u) e^{z_[u+1]} <= Z_M = sum_M e^z"
+            "U the u largest, u the least integer >= 0 with (k-u) e^{z_[u+1]} <= Z_M,\n"
+            "Z_M = sum_M e^{z_j},  M all but U"
         ),
         "conjugate": (
             "<x,log x> + (1-s) log(1-s) - <c,x> on {x >= 0, s <= 1, x_i <= s/k}; +inf elsewhere"

@@ -23,7 +23,8 @@ SPEC = replace(
         "value": (
             "min over mu >= 0 of log(1 + sum_j e^{z_j - mu_j}) + <1,mu>/k\n"
             "= rho log k + sum_U z/k + (1-rho) t,  t = log((1 + Z_M)/(1-rho)),  rho = |U|/k,\n"
-            "U the u largest, u the least number with (k-u) e^{z_[u+1]} <= 1 + Z_M"
+            "U the u largest, u the least integer >= 0 with\n"
+            "(k-u) e^{z_[u+1]} <= 1 + Z_M,  Z_M = sum_M e^{z_j},  M all but U"
         ),
         "conjugate": (
             "<x,log x> + (1-s) log(1-s) - <c,x> on {0 <= x_i <= 1/k, s <= 1}; +inf elsewhere"

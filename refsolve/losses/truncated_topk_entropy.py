@@ -16,9 +16,9 @@ SPEC = Spec(
     kind="losses",
     formulas={
         "z": "z_j = f_j - f_y + c_j for the d = m - 1 classes j != y",
-        "value": "min over |J| = m - k of log(1 + sum_J e^{z_j}): J drops the k - 1 largest",
+        "value": "log(1 + sum_J e^{z_j}), J all but the k - 1 largest",
         "conjugate": "for k >= 2: 0 at x = 0, +inf elsewhere; for k = 1 that of the softmax loss",
-        "gradient": "the softmax gradient on J, 0 on the classes dropped",
+        "gradient": "x_j at j != y, -s at y; x_j = e^{z_j - L} on J, 0 elsewhere",
         "prox": "the softmax prox on the m - k smallest entries of v + c; the others stay",
     },
     symbols=(Symbol("k", "number of guesses", "integer", low=1, high="d", default=1),),

@@ -27,7 +27,7 @@ SPEC = Spec(
     title="Regularised multiclass empirical risk",
     kind="models",
     formulas={
-        "primal": "P(W) = (1/n) sum_i w_i L(y_i, W'x_i) + lambda/2 ||W||_F^2",
+        "primal": "P(W) = (1/n) sum_i w_i L(y_i, W'x_i) + lambda/2 ||W||^2",
         "dual": (
             "D(A) = -(1/n) sum_i w_i L*(y_i, -a_i/(w_i C)) - lambda/2 tr(A K A'),\n"
             "-inf outside the domain of the conjugate;  <1,a_i> = 0 in the multiclass family"

@@ -41,7 +41,7 @@ SPEC = Spec(
         "maps": "w = sum_i alpha_i y_i x_i; with squares alpha_i = C w_i max(0, m_i)",
         "gap": (
             "sum_i (C w_i max(0, m_i) - alpha_i m_i) + 1/2||w - X'(alpha y)||^2 = P - D, or with\n"
-            "squares sum_i alpha_i max(0, -m_i) + C w_i/2 (max(0, m_i) - alpha_i/(C w_i))^2"
+            "squares sum_i (alpha_i max(0, -m_i) + C w_i/2 (max(0, m_i) - alpha_i/(C w_i))^2)"
         ),
     },
     symbols=(SUM,),

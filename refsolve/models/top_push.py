@@ -40,7 +40,7 @@ SPEC = Spec(
         ),
         "maps": "w = v, alpha_i = 2C max(0, z_i), z_i = 1 + t - <x_i,w>; beta_j = 0 where <x_j,w> < t",
         "gap": (
-            "sum_i C (max(0, z_i) - alpha_i/(2C))^2 + alpha_i max(0, -z_i)\n"
+            "sum_i (C (max(0, z_i) - alpha_i/(2C))^2 + alpha_i max(0, -z_i))\n"
             "+ sum_j beta_j (t - <x_j,w>) + 1/2||w - v||^2 = P - D, every term >= 0"
         ),
     },

@@ -26,8 +26,8 @@ SPEC = Spec(
         "support": "r max{0, max w_N + max w_P};  0 if N or P is empty",
         "projection": "argmin 1/2||x - a||^2 over the set",
         "solution": (
-            "x_N = (a_N - t)_+, x_P = (a_P + t)_+ with t such that both sums agree, if that sum is\n"
-            "<= r; else each side is projected on its simplex of sum r"
+            "x = (a - t - q)_+ on N, (a + t - q)_+ on P, t such that <1,x_N> = <1,x_P>,\n"
+            "q the least real >= 0 with <1,x_P> <= r"
         ),
     },
     symbols=(

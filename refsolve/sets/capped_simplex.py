@@ -32,7 +32,7 @@ SPEC = Spec(
     kind="sets",
     formulas={
         "set": "{x in R^d : 0 <= x_i <= cap, s = r},  s = <1,x>;  empty if r > d cap",
-        "support": "sum_i c_i w_[i],  c_i = clip(r - (i-1) cap, 0, cap): cap on the largest entries",
+        "support": "sum_i c_i w_[i],  c_i = clip(r - (i-1) cap, 0, cap)",
         "projection": "argmin 1/2||x - a||^2 over the set",
         "solution": "x = clip(a - t, 0, cap) with t such that s = r",
     },

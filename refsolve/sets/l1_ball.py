@@ -21,7 +21,7 @@ SPEC = Spec(
         "set": "{x in R^d : sum_i |x_i| <= r}",
         "support": "r max_i |w_i|",
         "projection": "argmin 1/2||x - a||^2 over the set",
-        "solution": "x = sign(a) (|a| - t)_+;  t = 0 if sum |a_i| <= r, else such that sum |x_i| = r",
+        "solution": "x = sign(a) (|a| - t)_+, t the least real >= 0 with sum_i |x_i| <= r",
     },
     symbols=(Symbol("r", "bound on sum |x_i|", low=0, default=1.0, unit="x", rows="may"),),
     scaling="r carries the units of x",

@@ -23,7 +23,10 @@ SPEC = Spec(
         "set": "{x in R^d : x >= 0, x_i <= s/k},  s = <1,x>",
         "support": "0 if S_k(w) <= 0, else +inf",
         "projection": "argmin 1/2||x - a||^2 + rho/2 <1,x>^2 over the set",
-        "solution": "as for the top-k simplex, alpha variant, with r = +inf",
+        "solution": (
+            "x = clip(a - t, 0, u),  t such that s = k u,\n"
+            "u = (k t + sum_i (a_i - t)_+)/(k (1 + rho k));  x = 0 where S_k(a) <= 0"
+        ),
         "radius": "s <= max{0, S_k(a)} / (k (rho + 1/d)) at the solution",
     },
     symbols=(Symbol("k", "number of guesses", "integer", low=1),),

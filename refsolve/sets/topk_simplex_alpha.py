@@ -24,9 +24,8 @@ SPEC = Spec(
         "support": "r max{0, S_k(w)/k},  S_k = sum of the k largest",
         "projection": "argmin 1/2||x - a||^2 + rho/2 <1,x>^2 over the set",
         "solution": (
-            "x = clip(a - t, 0, u),  u = min(F(t)/(k(1 + rho k)), r/k),\n"
-            "F(tau) = k tau + sum (a - tau)_+,  F(t) = F(t + u);\n"
-            "x = 0 if and only if S_k(a) <= 0, r = 0 or k > d"
+            "x = clip(a - t, 0, u),  t such that s = k u,\n"
+            "u = min((k t + sum_i (a_i - t)_+)/(k (1 + rho k)), r/k);  x = 0 where S_k(a) <= 0"
         ),
     },
     symbols=(

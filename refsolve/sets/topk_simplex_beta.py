@@ -25,10 +25,7 @@ SPEC = replace(
         "set": "{x in R^d : 0 <= x_i <= r/k, s <= r},  s = <1,x>",
         "support": "(r/k) S_k(max(w, 0)),  S_k = sum of the k largest",
         "projection": "argmin 1/2||x - a||^2 + rho/2 <1,x>^2 over the set",
-        "solution": (
-            "x = clip(a - t, 0, r/k) with the smallest t >= 0 such that\n"
-            "s(t) <= r and rho s(t) <= t"
-        ),
+        "solution": ("x = clip(a - t, 0, r/k),  t the least real >= 0 with s <= r and rho s <= t"),
     },
     source="Lapin et al. 2015, section 2.3; 2016, section 2",
     notes=("for k >= d the bound on the sum follows from the box",),

@@ -61,16 +61,16 @@ NUMBERS = {
 }
 #: How many rows come out verified, refuted, repaired: one that is lost, or turned, is missed.
 ROWS = {
-    "lapin_2015": (19, 14, 15),
+    "lapin_2015": (20, 13, 15),
     "lapin_2016": (38, 23, 31),
     "mohapatra_2014": (18, 20, 28),
     "xu_2016": (14, 12, 21),
 }
 #: Refuted rows that the paper asserts, that it implies, that are our own questions.
 REFUTED = {
-    "lapin_2015": (11, 2, 1),
+    "lapin_2015": (10, 2, 1),
     "lapin_2016": (11, 6, 6),
-    "mohapatra_2014": (9, 4, 7),
+    "mohapatra_2014": (7, 4, 9),
     "xu_2016": (3, 3, 6),
 }
 

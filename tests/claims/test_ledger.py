@@ -116,6 +116,12 @@ def claim(**changes):
         ({"voice": "implied", "expected": "refuted"}, "quote='': expected the paper's words"),
         ({"quote": "x > b"}, "quote='x > b': expected the paper's words if they are refuted"),
         ({"quote": "x > b", "expected": "refuted"}, "quote='x > b'"),
+        (
+            {"quote": "x > b", "expected": "refuted", "voice": "asserted"},
+            "witness='': expected one of words, printings, repeated, characters for a quote",
+        ),
+        ({"witness": "words"}, "witness='words'"),
+        ({"apart": "dull"}, "apart='dull'"),
     ],
 )
 def test_a_claim_says_whose_statement_it_is(changes, message):
@@ -128,7 +134,7 @@ def test_a_voice_is_kept_with_the_status_alone():
     assert said.also("Proposition 1", "x > 0").voice == "asserted"
     assert said.also("Proposition 1", "x > 0", expected="repaired").voice == "ours"
     assert claim(voice=None, expected="repaired").voice == "ours"
-    refuted = claim(voice="implied", quote="x > b", expected="refuted")
+    refuted = claim(voice="implied", quote="x > b", witness="words", expected="refuted")
     assert refuted.corrected("x > 0").voice == "ours"
     with pytest.raises(InvalidArgumentError, match="voice=None"):
         refuted.also("Proposition 1", "x > 0", expected="verified")
@@ -136,10 +142,14 @@ def test_a_voice_is_kept_with_the_status_alone():
 
 def test_the_headline_counts_what_the_paper_asserts_apart():
     said = [claim(voice="asserted"), claim(), claim(expected="repaired", voice=None)]
-    said += [claim(voice="asserted", quote="x > b", says={"bound": 9}, expected="refuted")]
+    quoted = {"quote": "x > b", "witness": "words"}
+    said += [claim(voice="asserted", **quoted, says={"bound": 9}, expected="refuted")]
+    said += [claim(apart="numbers")]
     assert headline([try_claim(row) for row in said]) == (
         "4 statements: 2 asserted by the papers (1 verified, 1 refuted); 0 implied; "
-        "2 our own (1 verified, 1 repaired)."
+        "2 our own (1 verified, 1 repaired). Besides, 1 rows of arithmetic on printed numbers "
+        "(1 verified). On the instances of 0 rows our declaration and our fast function are "
+        "evaluated, too."
     )
 
 
@@ -294,3 +304,54 @@ def test_bad_arguments_are_named(arguments, message):
 def test_no_result_is_no_success():
     with pytest.raises(VerificationFailedError, match="nothing is verified"):
         raise_if_failed([])
+
+
+# ------------------------------------------------------------------------------- the product
+
+
+@pytest.fixture(scope="module")
+def every():
+    return [try_claim(row, paper=paper, instances=1) for paper, row in ROWS]
+
+
+def test_rows_without_the_product_say_why_and_printed_numbers_are_counted_apart(every):
+    results = every
+    apart = {(r.paper, r.number): r.apart for r in results if not r.product}
+    assert all(apart.values())
+    assert sum(why == "numbers" for why in apart.values()) == 39
+    assert sum(bool(r.product) for r in results) >= 190
+    for r in results:
+        if r.product:
+            assert any(what.startswith("fast.") for what in r.product)
+            assert any(what.startswith("refsolve") for what in r.product)
+    assert "39 rows of arithmetic on printed numbers" in headline(results)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "wrong", "rows"),
+    [
+        ("refsolve.losses.topk_hinge_alpha", "value", lambda z, k=1: 1.01 * z[0], 30),
+        ("fast.losses.topk_hinge_alpha", "value", lambda f, y, k=1, **more: 0.1, 30),
+        ("refsolve.losses.average_precision", "value", lambda z, y: z[0], 30),
+        ("fast.losses.average_precision", "value", lambda scores, y: 0.1, 30),
+        ("fast.sets.topk_cone", "project", lambda a, k, rho=0.0: a, 8),
+        ("refsolve.sets.topk_cone", "constraints", lambda x, k: [x >= 1], 8),
+        ("fast.svm_plus.deformed_kernel", "deformed_kernel", lambda **given: given["Z"], 20),
+        ("refsolve.models.svm_plus_squared_hinge", "deformed_kernel", lambda **given: 0.0, 20),
+        ("refsolve.models.multiclass_erm", "primal", lambda *args, **given: 0.1, 5),
+    ],
+)
+def test_a_wrong_declaration_and_a_wrong_fast_function_make_rows_fail(
+    monkeypatch, module, name, wrong, rows
+):
+    import importlib
+
+    monkeypatch.setattr(importlib.import_module(module), name, wrong)
+    failed = [
+        row.number
+        for paper, row in ROWS
+        if not row.apart
+        and not (r := try_claim(row, paper=paper, instances=1)).ok
+        and name in r.failure
+    ]
+    assert len(failed) >= rows

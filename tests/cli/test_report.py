@@ -142,14 +142,15 @@ def report(*verdicts: Verdict) -> Report:
         ((Verdict.PASS, Verdict.FAIL), False),
         ((Verdict.PASS, Verdict.TIMEOUT), False),
         ((Verdict.SKIPPED,), False),
-        ((Verdict.ORACLE_UNCERTAIN,), False),
+        ((Verdict.INCONCLUSIVE,), False),
+        ((Verdict.PASS, Verdict.INCONCLUSIVE), False),
         ((), False),
     ],
 )
 def test_the_verdict_shown_is_the_report_s(verdicts: tuple[Verdict, ...], ok: bool) -> None:
     document = report_document(report(*verdicts))
     assert document.ok is ok
-    assert ("FAILED" in terminal(document)) is not ok
+    assert any(word in terminal(document) for word in ("FAILED", "INCONCLUSIVE")) is not ok
     assert json.loads(render_json(document))["ok"] is ok
 
 
@@ -182,3 +183,23 @@ def test_a_full_disk_leaves_the_report_that_was_there(
             write_text(tmp_path / name, "new", "output")
     assert [p.read_text() for p in tmp_path.iterdir()] == ["old"]
     assert write_text(os.devnull, "new").is_char_device(), "a device is written to, not replaced"
+
+
+def test_a_run_that_is_inconclusive_has_an_exit_code_of_its_own(capsys) -> None:
+    import typer
+
+    from verification.app.console import finish
+
+    for verdicts, code in (
+        ((Verdict.PASS, Verdict.INCONCLUSIVE), 3),
+        ((Verdict.INCONCLUSIVE, Verdict.FAIL), 1),
+    ):
+        found = report(*verdicts)
+        with pytest.raises(typer.Exit) as ended:
+            finish(report_document(found), as_json=True)
+        assert ended.value.exit_code == code
+        said = json.loads(capsys.readouterr().out)
+        assert said["inconclusive"] is (code == 3)
+        assert said["undecided"] == 1
+    page = render_html(report_document(report(Verdict.PASS, Verdict.INCONCLUSIVE)))
+    assert 'class="bad">INCONCLUSIVE' in page

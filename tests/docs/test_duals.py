@@ -62,7 +62,7 @@ def test_errata_lead_to_claims_of_the_ledger(ours, index) -> None:
     used = set(re.findall(r"claims\.html#([\w-]+)", index))
     assert len(used) > 8
     assert used <= known
-    assert "lapin-2015-lemma-5" in rows(index)["topk_simplex_alpha"]
+    assert "lapin-2015-lemma-3-cases-1-and-2" in rows(index)["topk_cone"]
     assert {n for links in re.findall(r"href='#(\w+)'", index) for n in [links]} <= set(STEMS)
 
 

@@ -116,7 +116,7 @@ def test_kill_matrix(monkeypatch):
 
 
 def test_a_number_in_the_matrix_is_the_first_instance_that_fails():
-    name, check = "printed_lemma_5", "ties"
+    name, check = "flat_at_k_equals_d", "ties"
     found = kill_matrix.row(MUTANTS[name], checks=[check]).cells[check]
     results = verify(MUTANTS[name].candidate, PROBLEM, checks=[check], shrink=False).results
     assert found == 1 + [r.verdict.is_bad for r in results].index(True)

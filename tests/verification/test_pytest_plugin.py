@@ -81,7 +81,7 @@ def test_a_right_solver_passes_and_the_counts_are_shown(suite):
             f"*results in {wanted} cases: *",
         ]
     )
-    found.stdout.fnmatch_lines(["* pass, 0 skipped, 0 oracle uncertain"])
+    found.stdout.fnmatch_lines(["* pass, 0 skipped, 0 inconclusive"])
 
 
 def test_a_failure_is_the_counterexample_and_leaves_a_replay_file(suite):
@@ -119,7 +119,7 @@ def test_uncertain_is_neither_passed_nor_skipped(suite, monkeypatch):
     monkeypatch.setattr(agreement, "examine", lambda call, instance: says)
     found = run(suite, *command("right"), "-v", *only("agreement", "certified_gap"))
     found.stdout.fnmatch_lines(["*agreement?random? UNCERTAIN*"])
-    found.stdout.fnmatch_lines(["* oracle uncertain: *agreement: no certificate today"])
+    found.stdout.fnmatch_lines(["* inconclusive: *agreement: no certificate today"])
     expected = {"passed": many("certified_gap"), "uncertain": many("agreement")}
     assert expected.items() <= found.parseoutcomes().items()
     assert found.ret == 0

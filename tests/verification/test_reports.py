@@ -92,7 +92,7 @@ def test_every_verdict_has_its_place_in_junit() -> None:
         "expected_failure[made up]": "skipped",
         "unexpected_pass[made up]": "failure",
         "skipped[made up]": "skipped",
-        "oracle_uncertain[made up]": "skipped",
+        "inconclusive[made up]": "failure",
         "timeout[made up]": "error",
         "crash[made up]": "error",
     }
@@ -100,21 +100,22 @@ def test_every_verdict_has_its_place_in_junit() -> None:
     for verdict in Verdict:
         assert found[f"results: {verdict}"] == "1"
     assert found["seed"] == "7"
-    for verdict in (Verdict.FAIL, Verdict.TIMEOUT, Verdict.SKIPPED, Verdict.ORACLE_UNCERTAIN):
+    for verdict in (Verdict.FAIL, Verdict.TIMEOUT, Verdict.SKIPPED, Verdict.INCONCLUSIVE):
         assert f"message of {verdict}" in ET.tostring(suite, "unicode")
 
 
 def test_a_case_is_as_bad_as_its_worst_result_and_shows_what_it_hides() -> None:
     mixed = report(
         result("one", Verdict.PASS),
-        result("one", Verdict.ORACLE_UNCERTAIN, "nobody knows"),
+        result("one", Verdict.INCONCLUSIVE, "nobody knows"),
         result("two", Verdict.CRASH, "it crashed"),
         result("two", Verdict.FAIL, "it is wrong"),
     )
     (suite,) = valid(mixed.to_junit())
     one, two = suite.findall("testcase")
-    assert one.find("skipped") is None
-    assert "1 pass, 1 oracle uncertain" in one.findtext("system-out", "")
+    assert one.find("failure").get("type") == "inconclusive"
+    assert "nobody knows" in one.find("failure").get("message")
+    assert "1 pass, 1 inconclusive" in one.findtext("system-out", "")
     failure = two.find("failure")
     assert failure is not None
     assert "it is wrong" in failure.get("message", "")
@@ -159,22 +160,22 @@ def test_the_page_shows_all_verdicts_and_all_reasons() -> None:
         assert MEANINGS[verdict] in page.text
         if verdict not in (Verdict.PASS, Verdict.EXPECTED_FAILURE):
             assert f"message of {verdict}" in page.text
-    assert "1 skipped, 1 oracle uncertain" in page.text
+    assert "1 skipped, 1 inconclusive" in page.text
     assert "@media print" in html
     assert "prefers-color-scheme: dark" in html
 
 
 def test_uncertain_and_skipped_are_counted_where_there_are_none() -> None:
     shown = report_document(report(result("check", Verdict.PASS)))
-    assert shown.good == "1 results judged: 1 pass, 0 skipped, 0 oracle uncertain"
+    assert shown.good == "1 results judged: 1 pass, 0 skipped, 0 inconclusive"
 
 
 @pytest.mark.parametrize(
     ("counts", "word"),
     [
         ({"pass": 3}, "pass"),
-        ({"pass": 3, "oracle uncertain": 1}, "pass"),
-        ({"oracle uncertain": 1, "skipped": 2}, "uncertain"),
+        ({"pass": 3, "inconclusive": 1}, "pass"),
+        ({"inconclusive": 1, "skipped": 2}, "INCONCLUSIVE"),
         ({"skipped": 2}, "skipped"),
         ({"expected failure": 2, "pass": 1}, "expected failure"),
         ({"pass": 9, "timeout": 1}, "FAIL"),

@@ -18,8 +18,9 @@ from verification.report.document import Document
 from verification.report.render import render_json, render_terminal
 
 LOG = logging.getLogger("verification")
-#: Exit codes: 0 all well, 1 a check failed, 2 the request could not be understood.
-FAILED, MISUSED = 1, 2
+#: Exit codes: 0 all well, 1 a check failed, 2 the request could not be understood, 3 nothing failed, and
+#: on a small instance no reference could certify itself.
+FAILED, MISUSED, INCONCLUSIVE = 1, 2, 3
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print JSON on standard output and nothing else.")
@@ -52,7 +53,10 @@ def stderr() -> Console:
 
 
 def finish(document: Document, as_json: bool | None) -> Document:
-    """Print the document; end with exit code 1 if its verdict is negative. None: it is only returned."""
+    """Print the document; end with exit code 1 if its verdict is negative, 3 if it is inconclusive.
+
+    ``as_json`` None: it is only returned.
+    """
     if as_json is None:
         return document
     if as_json:
@@ -60,7 +64,7 @@ def finish(document: Document, as_json: bool | None) -> Document:
     else:
         render_terminal(document, stdout())
     if document.ok is False:
-        raise typer.Exit(FAILED)
+        raise typer.Exit(INCONCLUSIVE if document.inconclusive else FAILED)
     return document
 
 

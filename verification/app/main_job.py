@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from refsolve import catalogue
+from verification import declarations
 from verification.app.rows import finished
 from verification.benchmarks import ap_exactness, ap_letter, letter, protocol
 from verification.benchmarks.letter_report import accuracy_tables, passed, peer_table, row_data
@@ -88,12 +90,14 @@ def main_job(
     reports = [done[name] for name in (*problems, "trainers")] + done["AP: trainers"]
     reports += [done[name] for name in (*(f"SVM+: {stem}" for stem in PLUS), "SVM+: duals")]
     exactness, rankers, digits, recipes = (done[name] for name in TABLES)
+    declared = {stem: done[f"declaration: {stem}"] for stem in catalogue.stems()}
     peers = letter.against_peer(parts, results)
     task.step()
 
     missing = [s.name for s in stems if not s.complete]
     blocks: list[Block] = [
         stem_table(stems, reports[:-1]),  # the last also judges LIBSVM
+        _declarations_table(declared),
         *accuracy_tables(results, protocol.TOL),
         peer_table(peers),
         ap_exactness.exactness_table(exactness),
@@ -103,19 +107,23 @@ def main_job(
         svm_plus_digits.digits_table(digits),
     ]
     blocks += _objections(reports, missing, exactness, rankers, digits)
+    blocks += [Paragraph(text, "bad") for found in declared.values() for text in found]
     blocks += [Paragraph(f"LIBSVM, {r.recipe}: {r.objection}", "bad") for r in recipes if not r.ok]
     blocks += [] if thorough else [_left_out()]
-    ok = (
+    sound = (
         bool(problems)
-        and all(report.ok for report in reports)
+        and not any(declared.values())
         and not missing
         and bool(results)
         and all(passed(result, protocol.TOL) for result in results)
         and all(row.ok for row in (*exactness, *rankers, *digits, *recipes))
     )
+    ok = sound and all(report.ok for report in reports)
+    inconclusive = sound and not ok and all(report.ok or report.inconclusive for report in reports)
     data = {
         "thorough": thorough,
         "problems": [report.to_dict() for report in reports],
+        "declarations": declared,
         "missing": missing,
         "letter": [row_data(result) for result in results],
         "peer": [asdict(peer) for peer in peers],
@@ -124,7 +132,18 @@ def main_job(
         "svm_plus_digits": [model.to_dict() for model in digits],
         "svm_plus_libsvm": [row.to_dict() for row in recipes],
     }
-    return Document("refsolve verify --all", tuple(blocks), ok, data), reports
+    title, bad = "refsolve verify --all", "INCONCLUSIVE" if inconclusive else "FAILED"
+    return Document(title, tuple(blocks), ok, data, bad=bad, inconclusive=inconclusive), reports
+
+
+def _declarations_table(declared: Mapping[str, Sequence[str]]) -> Table:
+    """How many declarations agree with themselves and with their printed formulas, by kind."""
+    rows = []
+    for kind in catalogue.OPERATIONS:
+        found = [declared[stem] for stem in catalogue.stems(kind)]
+        wrong = sum(map(bool, found))
+        rows.append((kind, str(len(found)), str(wrong), verdict_cell(not wrong)))
+    return table("Declarations against themselves", ("kind", "files", "disagree", ""), rows)
 
 
 def _compile(parts: protocol.Parts, rows: Sequence[protocol.Row]) -> None:
@@ -167,6 +186,7 @@ def _jobs(
     effort = libsvm_recipes.EFFORT["thorough" if thorough else "quick"]
     jobs["SVM+: LIBSVM"] = partial(libsvm_recipes.run, effort, seed)
     jobs |= {n: partial(verify, None, n, profile, seed, every=every) for n in problems}
+    jobs |= {f"declaration: {s}": partial(declarations.problems, s) for s in catalogue.stems()}
     return jobs
 
 
@@ -221,7 +241,10 @@ def stem_table(stems: Sequence[Stem], reports: Sequence[Report]) -> Table:
                 number(_worst(r.worst_gap for r in mine)),
                 number(_worst(r.worst_distance for r in mine)),
                 tally(counts),
-                verdict_cell(all(r.ok for r in mine)),
+                verdict_cell(
+                    all(r.ok for r in mine),
+                    bad="INCONCLUSIVE" if all(r.ok or r.inconclusive for r in mine) else "FAIL",
+                ),
             )
         )
     columns = (

@@ -17,6 +17,21 @@ Status = Literal["verified", "refuted", "repaired", "open"]
 #: Who says it: the paper in so many words or signs, the paper without a sentence for it, or we.
 Voice = Literal["asserted", "implied", "ours"]
 VOICES: tuple[Voice, ...] = get_args(Voice)
+#: Why a quote stands that was read from one copy of a paper: layout is lost in extracted text, signs in OCR.
+WITNESSES = {
+    "words": "no sign that is misread would make it true",
+    "printings": "both printings of the paper have it",
+    "repeated": "the paper says it a second time",
+    "characters": "extraction keeps characters, and sets the other sign in the same line",
+}
+#: Why no code of ours computes what a row states.
+APART = {
+    "numbers": "arithmetic on printed numbers",
+    "general": "about any function or matrix of its kind",
+    "cost": "about the number of steps of an algorithm",
+    "rounding": "about the rounding of one quotient",
+    "trained": "trains with fast itself",
+}
 
 
 def _nothing(rng: Rng) -> Inputs:
@@ -62,12 +77,17 @@ class Claim:
         a repaired statement, which is ours by what the word means.
     quote
         Words of the paper that are refuted, where they are the paper's.
+    witness
+        Of a quote: one of `WITNESSES`. A sign of which there is none is no erratum of the paper.
+    apart
+        One of `APART` where nothing of the product can be evaluated on the instances; by default that
+        of printed numbers for a row without instances, and else nothing: see `_product`.
 
     Raises
     ------
     InvalidArgumentError
         Without a voice, for a repaired statement that is not ours, and for a refuted one of the
-        paper's without its words.
+        paper's without its words or without what they stand by.
     """
 
     number: str
@@ -85,6 +105,8 @@ class Claim:
     note: str = ""
     voice: Voice | None = None
     quote: str = ""
+    witness: str = ""
+    apart: str = ""
 
     def __post_init__(self) -> None:
         if self.voice is None and self.expected == "repaired":
@@ -94,6 +116,7 @@ class Claim:
             raise InvalidArgumentError(f"claim {self.number!r}: {problem}")
         if self.draw is not _nothing:
             return
+        object.__setattr__(self, "apart", self.apart or "numbers")
         if not self.witnesses and self.expected != "refuted":
             object.__setattr__(self, "instances", 1)
             return
@@ -109,6 +132,10 @@ class Claim:
             return (
                 f"quote={self.quote!r}: expected the paper's words if they are refuted, else none"
             )
+        if bool(self.quote) != (self.witness in WITNESSES) or (self.witness and not self.quote):
+            return f"witness={self.witness!r}: expected one of {', '.join(WITNESSES)} for a quote"
+        if self.apart and self.apart not in APART:
+            return f"apart={self.apart!r}: expected one of {', '.join(APART)}, or nothing"
         return ""
 
     def variant(self, name: str) -> Claim:
@@ -126,7 +153,7 @@ class Claim:
         voice), number of instances, and of what is said all that is not said otherwise; nothing else.
         """
         says = {**self.says, **changes.pop("says", {})}
-        names = ("section", "method", "check", "expected", "instances")
+        names = ("section", "method", "check", "expected", "instances", "apart")
         kept = {name: getattr(self, name) for name in names} | {"draw": self.draw or _nothing}
         if changes.get("expected", self.expected) == self.expected:
             kept["voice"] = self.voice
@@ -145,7 +172,8 @@ class ClaimResult:
     `worst` is the largest floating-point certificate, None if every comparison was rational.
     `instances` counts those that the statement is about; `violations` of them contradicted it. `ok`
     says that the status is the expected one and, if refuted, that the counterexample holds in
-    rational arithmetic.
+    rational arithmetic; and that the ``product``, what of `refsolve` and `fast` was evaluated on the
+    row's own instances, has the same numbers.
     """
 
     paper: str
@@ -166,6 +194,10 @@ class ClaimResult:
     note: str
     voice: Voice
     quote: str
+    witness: str
+    read_from: str
+    apart: str
+    product: tuple[str, ...]
     seed: int
     seconds: float
 

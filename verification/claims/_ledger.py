@@ -17,6 +17,7 @@ from types import ModuleType
 import numpy as np
 
 from verification.claims._claim import Claim, ClaimResult, Status, plain
+from verification.claims._product import MOST, compared
 from verification.claims._trial import Inputs, Trial
 from verification.errors import InvalidArgumentError, VerificationFailedError
 
@@ -49,7 +50,10 @@ def try_claim(
     rng = np.random.default_rng([seed, zlib.crc32(f"{paper}:{claim.number}".encode())])
     budget = claim.instances if instances is None else instances
     trial = Trial()
-    for inputs, is_witness in _inputs(claim, rng, budget, trial):
+    product: dict[str, str] = {}
+    for i, (inputs, is_witness) in enumerate(_inputs(claim, rng, budget, trial)):
+        if i < MOST and not claim.apart and not stop_early:
+            product |= _evaluated(inputs)
         trial.begin(inputs)
         try:
             claim.check(trial, **inputs, **claim.says)
@@ -60,7 +64,7 @@ def try_claim(
         if stop_early and trial.violations and not is_witness:
             break
     status = _status(claim, trial)
-    failure = _failure(claim, trial, status)
+    failure = _failure(claim, trial, status) or next(filter(None, product.values()), "")
     return ClaimResult(
         paper=paper,
         title=title,
@@ -80,9 +84,22 @@ def try_claim(
         note=claim.note,
         voice=claim.voice or "ours",
         quote=claim.quote,
+        witness=claim.witness,
+        read_from=str(getattr(papers().get(paper), "READ", "")) if claim.quote else "",
+        apart=claim.apart,
+        product=tuple(product),
         seed=seed,
         seconds=time.perf_counter() - started,
     )
+
+
+def _evaluated(inputs: Inputs) -> dict[str, str]:
+    """What of the product is evaluated on an instance, and what it says that the row does not."""
+    found: dict[str, str] = {}
+    for each in compared(inputs):
+        said = f"{each.what} is {each.got} where the row has {each.wanted}" if each.differs else ""
+        found[each.what] = found.get(each.what, "") or said
+    return found
 
 
 #: Draws beyond the budget as long as the statement was about none of the instances.

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from verification.claims._claim import VOICES, ClaimResult
+from verification.claims._claim import VOICES, WITNESSES, ClaimResult
 from verification.claims._numbered import items
 from verification.report.page import escaped
 
@@ -25,16 +25,31 @@ TOLD = {"asserted": "asserted by the papers", "implied": "implied", "ours": "our
 
 
 def headline(results: Sequence[ClaimResult]) -> str:
-    """What became of what the papers assert, then of what they imply, then of our own questions."""
-    found = Counter((result.voice, result.status) for result in results)
+    """What became of what the papers assert, imply, and of our own questions; printed numbers apart."""
+    numbers = [result for result in results if result.apart == "numbers"]
+    others = [result for result in results if result.apart != "numbers"]
     parts = []
     for voice in VOICES:
-        each = {
-            status: found[voice, status] for status in ("verified", "refuted", "repaired", "open")
-        }
-        told = ", ".join(f"{number} {status}" for status, number in each.items() if number)
-        parts.append(f"{sum(each.values())} {TOLD[voice]}" + (f" ({told})" if told else ""))
-    return f"{len(results)} statements: {'; '.join(parts)}."
+        of_voice = [result for result in others if result.voice == voice]
+        parts.append(f"{len(of_voice)} {TOLD[voice]}{_statuses(of_voice)}")
+    text = f"{len(others)} statements: {'; '.join(parts)}."
+    if numbers:
+        text += (
+            f" Besides, {len(numbers)} rows of arithmetic on printed numbers{_statuses(numbers)}."
+        )
+    ours = sum(bool(result.product) for result in results)
+    return f"{text} On the instances of {ours} rows our declaration and our fast function are evaluated, too."
+
+
+def _statuses(results: Sequence[ClaimResult]) -> str:
+    """How many have each status, in brackets."""
+    found = Counter(result.status for result in results)
+    told = [
+        f"{found[status]} {status}"
+        for status in ("verified", "refuted", "repaired", "open")
+        if found[status]
+    ]
+    return f" ({', '.join(told)})" if told else ""
 
 
 def to_markdown(results: Sequence[ClaimResult]) -> str:
@@ -87,7 +102,8 @@ def _remarks(rows: Sequence[ClaimResult]) -> list[str]:
         if row.counterexample is not None:
             parts.append(f"{escaped(row.counterexample['why'])}: `{row.given}`.")
         if row.quote:
-            parts.append(f"The paper: \u201c{escaped(row.quote)}\u201d.")
+            source = f"{row.read_from}; {WITNESSES[row.witness]}"
+            parts.append(f"The paper: \u201c{escaped(row.quote)}\u201d ({escaped(source)}).")
         if row.note:
             parts.append(escaped(row.note))
         if parts:

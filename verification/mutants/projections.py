@@ -36,20 +36,6 @@ def k_clipped_to_the_length(a: Array, k: int, r: float = 1.0, rho: float = 0.0) 
     return beta(a, min(k, len(a)), r, rho)
 
 
-def printed(t: float, p: float, k: int, r: float, rho: float) -> float:
-    """The multiplier of Lemma 5."""
-    return t + k * p - rho * r
-
-
-@wrong("topk_simplex_alpha.projection", erratum="lapin_2015/lemma_5")
-def printed_lemma_5(a: Array, k: int, r: float = 1.0, rho: float = 0.0) -> Array:
-    """The multiplier of s <= r is t + k p − rho r, as Lemma 5 of Lapin et al. 2015 prints it.
-
-    Right is t + p/k − rho r; the wrong one keeps s = r where the solution is inside.
-    """
-    return alpha(a, k, r, rho, multiplier=printed)
-
-
 @wrong("topk_simplex_alpha.projection")
 def zero_by_the_sum_of_all(a: Array, k: int, r: float = 1.0, rho: float = 0.0) -> Array:
     """The test for the zero solution adds up all entries instead of the k largest."""

@@ -189,11 +189,11 @@ def ap_one_method_is_wrong(scores: Array, y: Array, method: str = "greedy") -> A
     return sound.infer(scores, y, ranks=short if method == "search" else sound.ranks)
 
 
-@wrong_step(INFERENCE, taking("ranks"), erratum="mohapatra_2014/section_3_2")
+@wrong_step(INFERENCE, taking("ranks"))
 def ap_ranks_fall(table: Array) -> Array:
     """Divide and conquer for ranks that fall with the negatives; they rise.
 
-    Section 3.2 of Mohapatra et al. 2014 prints opt_k >= opt_j for k < j.
+    As a scan of section 3.2 of Mohapatra et al. 2014 reads.
     """
     deltas = sound.suffix_sums(table)
     opt = np.zeros(len(table), dtype=np.int64)
@@ -221,11 +221,11 @@ def ap_scores_as_keys(scores: Array, y: Array) -> Answer:
     return sound.answer(scores, y, up, down, np.array([by_score[s] for s in scores[down].tolist()]))
 
 
-@wrong_step(INFERENCE, taking("ranks"), erratum="mohapatra_2014/algorithm_3")
+@wrong_step(INFERENCE, taking("ranks"))
 def ap_selects_the_wrong_side(table: Array) -> Array:
     """The two sides of the selected score are exchanged: the search runs on the negatives below it.
 
-    As Algorithm 3 of Mohapatra et al. 2014 prints it.
+    As a scan of Algorithm 3 of Mohapatra et al. 2014 reads.
     """
     opt, last = sound.ranks(table), table.shape[1] + 1
     return np.where(opt < last, last, opt)

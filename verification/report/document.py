@@ -64,7 +64,7 @@ class Document:
     """A title, a verdict (None where there is nothing to judge), blocks, and the data behind them.
 
     ``appendix``: blocks that only the page shows. ``links``: (text, relative address) of files beside
-    the page.
+    the page. ``inconclusive``: not ok, and yet nothing was found to be wrong.
     """
 
     title: str
@@ -75,6 +75,7 @@ class Document:
     bad: str = "FAILED"
     appendix: tuple[Block | Picture, ...] = ()
     links: tuple[tuple[str, str], ...] = ()
+    inconclusive: bool = False
 
     @property
     def verdict(self) -> Cell | None:

@@ -5,8 +5,8 @@ The layout is the one that Jenkins, GitLab, GitHub's actions and others read: ``
 ``failure``, ``error`` and ``skipped``. A case is
 
     error     a crash or a timeout, and nothing was proved wrong
-    failure   a wrong answer, or an unexpected pass
-    skipped   nothing was judged (skipped, oracle uncertain), or it failed as expected
+    failure   a wrong answer, an unexpected pass, or a small instance that is inconclusive
+    skipped   nothing was judged (skipped, inconclusive), or it failed as expected
     passed    otherwise; what of it was not judged stands in its output and in the properties
 """
 
@@ -118,8 +118,12 @@ def _case(report: Report, check: str, family: str, counts: Mapping[str, int]) ->
         if smallest is not None and (smallest.check, smallest.family) == (check, family):
             lines += ["", report.counterexample or ""]
         node.text = _clean("\n".join(lines))
+    elif undecided := report.tally.undecided.get((check, family)):
+        said = next(iter(report.tally.reasons.get((Verdict.INCONCLUSIVE.value, check), {})), "")
+        node = ET.SubElement(case, "failure", type=Verdict.INCONCLUSIVE.value)
+        node.set("message", _clean(f"{undecided} small instances are inconclusive: {said}"))
     elif not any(v.judges for v in found) or Verdict.EXPECTED_FAILURE in found:
-        order = (Verdict.EXPECTED_FAILURE, Verdict.ORACLE_UNCERTAIN, Verdict.SKIPPED)
+        order = (Verdict.EXPECTED_FAILURE, Verdict.INCONCLUSIVE, Verdict.SKIPPED)
         verdict = next(v for v in order if v in found)
         said = report.tally.reasons.get((verdict.value, check), {})
         known = report.known_lines(check) if verdict is Verdict.EXPECTED_FAILURE else []

@@ -38,7 +38,8 @@ MEANINGS = {
     Verdict.EXPECTED_FAILURE: "failed, as announced by xfail",
     Verdict.UNEXPECTED_PASS: "announced by xfail, but did not fail: counts as a failure",
     Verdict.SKIPPED: "not judged: the instance or the check does not apply to the candidate",
-    Verdict.ORACLE_UNCERTAIN: "not judged: no reference could certify itself; never a pass",
+    Verdict.INCONCLUSIVE: "not judged: no reference could certify itself; never a pass, and on a "
+    "small instance the run is inconclusive",
     Verdict.TIMEOUT: "no answer in time",
     Verdict.CRASH: "an exception, a dead process, or an answer that is no array of numbers",
 }
@@ -46,7 +47,7 @@ _TONES = {
     Verdict.PASS: "good",
     Verdict.EXPECTED_FAILURE: "warn",
     Verdict.SKIPPED: "dim",
-    Verdict.ORACLE_UNCERTAIN: "warn",
+    Verdict.INCONCLUSIVE: "bad",
 }
 
 
@@ -63,7 +64,7 @@ def report_table(report: Report, title: str) -> Table:
         number(report.worst_distance),
         number(report.worst_ratio),
         tally(report.counts),
-        verdict_cell(report.ok),
+        outcome(report),
     )
     columns = (
         "problem",
@@ -76,6 +77,11 @@ def report_table(report: Report, title: str) -> Table:
         "",
     )
     return table(title, columns, [row], columns[1:6])
+
+
+def outcome(report: Report) -> Cell:
+    """The last word of a run."""
+    return verdict_cell(report.ok, bad="INCONCLUSIVE" if report.inconclusive else "FAIL")
 
 
 def report_document(report: Report) -> Document:
@@ -96,7 +102,8 @@ def report_document(report: Report) -> Document:
         report.ok,
         to_dict(report),
         good=sentence(report),
-        bad=f"FAILED: {sentence(report)}",
+        bad=f"{'INCONCLUSIVE' if report.inconclusive else 'FAILED'}: {sentence(report)}",
+        inconclusive=report.inconclusive,
         appendix=tuple(_appendix(report)),
     )
 
@@ -106,7 +113,7 @@ def sentence(report: Report) -> str:
     counts = report.counts
     if report.checked == 0:
         return f"nothing was judged: {tally(counts)}"
-    always = (Verdict.SKIPPED, Verdict.ORACLE_UNCERTAIN)
+    always = (Verdict.SKIPPED, Verdict.INCONCLUSIVE)
     shown = [f"{n} {name}" for name, n in counts.items() if n or name in always]
     return f"{report.checked} results judged: {', '.join(shown)}"
 
@@ -157,7 +164,9 @@ def _counted(report: Report, title: str, first: str, key: Callable[[str, str], s
         worst = max((f.worst_pass for f in figures if f.worst_pass is not None), default=None)
         seconds = sum(f.seconds for f in figures)
         total = str(sum(counts.values()))
-        rows.append((name, total, tally(counts), number(worst), f"{seconds:.2f}", mark(counts)))
+        undecided = sum(report.tally.undecided.get(each, 0) for each in members)
+        last = mark(counts, undecided)
+        rows.append((name, total, tally(counts), number(worst), f"{seconds:.2f}", last))
     columns = (first, "results", "verdicts", "worst pass / tolerance", "seconds", "")
     return table(title, columns, rows, (columns[1], *columns[3:5]))
 
@@ -178,14 +187,16 @@ def _sum(all_counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return {v.value: total[v.value] for v in Verdict if total[v.value]}
 
 
-def mark(counts: Mapping[str, int]) -> Cell:
+def mark(counts: Mapping[str, int], undecided: int = 0) -> Cell:
     """One word for a group of results: the worst of its verdicts."""
     found = {Verdict(name) for name, n in counts.items() if n}
     if any(v.is_bad for v in found):
         return Cell("FAIL", "bad")
-    if not any(v.judges for v in found):
-        uncertain = Verdict.ORACLE_UNCERTAIN in found
-        return Cell("uncertain", "warn") if uncertain else Cell("skipped", "dim")
+    judged = any(v.judges for v in found)
+    if undecided or (not judged and Verdict.INCONCLUSIVE in found):
+        return Cell("INCONCLUSIVE", "bad")
+    if not judged:
+        return Cell("skipped", "dim")
     if Verdict.EXPECTED_FAILURE in found:
         return Cell("expected failure", "warn")
     return Cell("pass", "good")

@@ -3,7 +3,7 @@
 A pass needs a certified gap of at most tol (what the solver promises) plus the rounding of its answer
 to doubles, as far as that is below tol; a fail needs a proof: a pair that was claimed and has a larger
 gap, an objective that a certified witness beats by more than tol, a constraint violated by more than tol
-and rounding, or an answer of another shape. What lies between the two is "oracle uncertain".
+and rounding, or an answer of another shape. What lies between the two is "inconclusive".
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _beyond(instance: Instance, given: Parts) -> Judgement:
     message = f"no float holds its gap: {largest} has an entry of size {top:.3g}"
     known = witness(instance)
     if known is None:
-        return Judgement(Verdict.ORACLE_UNCERTAIN, message=f"{message}; nor has anybody a witness")
+        return Judgement(Verdict.INCONCLUSIVE, message=f"{message}; nor has anybody a witness")
     best = f"a certified witness has the objective {known.certificate.primal:.10g}"
     return Judgement(Verdict.FAIL, message=f"{message}; {best}")
 
@@ -264,7 +264,7 @@ def _unproved(
         message = f"{shown}: {worse}"
         return _judgement(Verdict.FAIL, model, proof, allowed, tol, primal, message)
     message = f"{shown}; the bound on its rounding is larger still, so that nothing is proved"
-    return _judgement(Verdict.ORACLE_UNCERTAIN, model, proof, allowed, tol, primal, message)
+    return _judgement(Verdict.INCONCLUSIVE, model, proof, allowed, tol, primal, message)
 
 
 def _pair(
@@ -326,7 +326,7 @@ def _one_side(
         pass
     known = witness(instance)
     if known is None:
-        return Judgement(Verdict.ORACLE_UNCERTAIN, message="no witness certifies the optimum")
+        return Judgement(Verdict.INCONCLUSIVE, message="no witness certifies the optimum")
     against: tuple[Side, Side]
     against = (primal, known.dual) if side == "primal" else (known.primal, dual)
     proof, allowed = found = _bound(model, params, against[0], against[1], tol)
@@ -342,7 +342,7 @@ def _one_side(
         "neither optimal nor proved worse than a witness, whose own gap is "
         f"{known.certificate.relative_gap:.3g} relative"
     )
-    return _judgement(Verdict.ORACLE_UNCERTAIN, model, proof, allowed, tol, primal, message)
+    return _judgement(Verdict.INCONCLUSIVE, model, proof, allowed, tol, primal, message)
 
 
 def _the_same(other: Instance, known: Witness | None, candidate: Candidate) -> bool:

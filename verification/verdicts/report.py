@@ -68,9 +68,22 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """True iff something was judged and nothing failed, crashed or timed out."""
-        bad = self.tally.count(*(v.value for v in Verdict if v.is_bad))
-        return self.checked > 0 and bad == 0
+        """True iff something was judged, nothing failed, crashed or timed out, and nothing is undecided."""
+        return self.checked > 0 and not self._bad and not self.undecided
+
+    @property
+    def _bad(self) -> int:
+        return self.tally.count(*(v.value for v in Verdict if v.is_bad))
+
+    @property
+    def undecided(self) -> int:
+        """Inconclusive results on small instances: no reference could certify itself there."""
+        return sum(self.tally.undecided.values())
+
+    @property
+    def inconclusive(self) -> bool:
+        """Whether nothing failed, and some small instances are undecided."""
+        return self.undecided > 0 and not self._bad
 
     @property
     def failures(self) -> tuple[Result, ...]:
@@ -159,7 +172,7 @@ class Report:
     def summary(self) -> str:
         """Plain text of a few lines; the counterexample comes last."""
         tally = ", ".join(f"{n} {name}" for name, n in self.counts.items() if n) or "nothing"
-        state = "ok" if self.ok else "FAILED"
+        state = "ok" if self.ok else "INCONCLUSIVE" if self.inconclusive else "FAILED"
         lines = [f"{self.problem} ({self.profile}, seed {self.seed}): {state}: {tally}"]
         if self.checked == 0:
             lines.append("nothing was judged, which counts as a failure")
@@ -205,6 +218,8 @@ class Report:
             "profile": self.profile,
             "seed": self.seed,
             "ok": self.ok,
+            "inconclusive": self.inconclusive,
+            "undecided": self.undecided,
             "elapsed": self.elapsed,
             "counts": self.counts,
             "by_check": self.by_check(),

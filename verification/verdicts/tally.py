@@ -44,6 +44,7 @@ class Tally:
     least, within : the result that needs the least accurate promise (`Judgement.accuracy`) of those below
         1 that rounding does not excuse, and the least accurate one of those that it does.
     beyond : per check, how many results no promise makes pass.
+    undecided : inconclusive results on small instances, per check and family.
     """
 
     by_check: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -56,6 +57,7 @@ class Tally:
     least: Result | None = None
     within: Result | None = None
     beyond: dict[str, int] = field(default_factory=dict)
+    undecided: dict[tuple[str, str], int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, results: Iterable[Result]) -> Tally:
@@ -73,6 +75,9 @@ class Tally:
             self.by_family.setdefault((result.check, result.family), {}),
         ):
             counts[verdict] = counts.get(verdict, 0) + 1
+        if result.undecided:
+            key = (result.check, result.family)
+            self.undecided[key] = self.undecided.get(key, 0) + 1
         figures = self.figures.setdefault((result.check, result.family), Figures())
         figures.seconds += result.seconds
         if verdict == "pass":

@@ -20,6 +20,8 @@ Terms = Mapping[str, tuple[float, float | None]]
 
 #: Terms that are only shown where there is a distance: it decides.
 BESIDE_DISTANCE = frozenset({"Fenchel-Young gap", "suboptimality after repair"})
+#: Most numbers of an instance on which a reference that cannot certify itself is a defect of ours.
+SMALL = 256
 
 
 class Verdict(enum.StrEnum):
@@ -33,7 +35,8 @@ class Verdict(enum.StrEnum):
     EXPECTED_FAILURE = "expected failure"
     UNEXPECTED_PASS = "unexpected pass"
     SKIPPED = "skipped"
-    ORACLE_UNCERTAIN = "oracle uncertain"
+    INCONCLUSIVE = "inconclusive"
+    ORACLE_UNCERTAIN = INCONCLUSIVE
     TIMEOUT = "timeout"
     CRASH = "crash"
 
@@ -44,8 +47,8 @@ class Verdict(enum.StrEnum):
 
     @property
     def judges(self) -> bool:
-        """False where no answer was judged: skipped, uncertain, or an xfail that did not come."""
-        unjudged = (Verdict.SKIPPED, Verdict.ORACLE_UNCERTAIN, Verdict.UNEXPECTED_PASS)
+        """False where no answer was judged: skipped, inconclusive, or an xfail that did not come."""
+        unjudged = (Verdict.SKIPPED, Verdict.INCONCLUSIVE, Verdict.UNEXPECTED_PASS)
         return self not in unjudged
 
 
@@ -150,14 +153,14 @@ class Judgement:
 
 
 def if_certain(judge: Callable[P, Judgement]) -> Callable[P, Judgement]:
-    """The same judge, who calls it *oracle uncertain* where what is right does not certify itself."""
+    """The same judge, who calls it *inconclusive* where what is right does not certify itself."""
 
     @functools.wraps(judge)
     def judged(*args: P.args, **given: P.kwargs) -> Judgement:
         try:
             return judge(*args, **given)
         except UncertainError as error:
-            return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+            return Judgement(Verdict.INCONCLUSIVE, message=str(error))
 
     return judged
 
@@ -187,6 +190,13 @@ class Result(Judgement):
         return cls(
             check=check, family=family, instance=instance, answer=answer, seconds=seconds, **said
         )
+
+    @property
+    def undecided(self) -> bool:
+        """Inconclusive on a small instance: no pass, as a wrong declaration shows itself in this way."""
+        if self.verdict is not Verdict.INCONCLUSIVE or self.instance is None:
+            return self.verdict is Verdict.INCONCLUSIVE
+        return sum(np.size(value) for value in self.instance.params.values()) <= SMALL
 
     @property
     def in_double_precision(self) -> bool:

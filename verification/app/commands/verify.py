@@ -119,7 +119,8 @@ def verify(
 ) -> None:
     """Test a solver, yours or ours, and say where it is proved wrong.
 
-    A failure comes with its smallest counterexample as code to paste, and ends with exit code 1.
+    A failure comes with its smallest counterexample as code to paste, and ends with exit code 1;
+    exit code 3: nothing failed, but on small instances no reference could certify itself.
     With --report or --output it is also written as a file that `refsolve replay` runs again.
 
         refsolve verify --solver mymodule:project --problem simplex.projection

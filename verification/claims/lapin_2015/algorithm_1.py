@@ -149,4 +149,5 @@ PRINTED_LOSS_GAP = Claim(
     "sum over the others, whose least P is 2/15 too.",
     voice="implied",
     quote="until relative duality gap is below ε",
+    witness="words",
 )

@@ -44,6 +44,7 @@ def _check(
 
 DEFINITION_2 = Claim(
     number="Definition 2",
+    apart="general",
     section="3.1",
     statement="compatibility is needed for Lemma 2: at each y with <1,y> = 0, the conjugate of "
     "phi(x - x_j 1) is phi*(y - y_j e_j) exactly if phi satisfies the definition there",

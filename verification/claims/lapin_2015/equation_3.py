@@ -60,6 +60,7 @@ PSI_PRINTED = Claim(
     "right-hand side holds and psi_k can be 0.",
     voice="asserted",
     quote="ψ_k(a) > 0 ⇐⇒ <w_[1], x_i> ≥ ... ≥ <w_[k], x_i> > <w_yi, x_i> − 1",
+    witness="repeated",
 )
 
 PSI_OTHERS = PSI_PRINTED.corrected(
@@ -152,6 +153,7 @@ STRICT_PRINTED = Claim(
     "are 0 (the second counterexample) nothing is strict.",
     voice="asserted",
     quote="φ_k(a) < φ(a) unless all k largest scores are the same",
+    witness="words",
 )
 
 STRICT_RIGHT = STRICT_PRINTED.corrected(

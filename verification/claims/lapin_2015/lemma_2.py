@@ -51,6 +51,7 @@ def _check(
 
 LEMMA_2 = Claim(
     number="Lemma 2",
+    apart="general",
     section="3.1",
     statement="for j-compatible phi, the conjugate of phi(x - x_j 1) at y is phi*(y - y_j e_j) if "
     "<1,y> = 0, +infinity otherwise",

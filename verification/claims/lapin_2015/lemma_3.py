@@ -67,6 +67,7 @@ CASES_PRINTED = Claim(
     "and case 2 claims a negative value.",
     voice="asserted",
     quote="If U = ∅ and M = ∅, then x* = 0. If U ≠ ∅ and M = ∅, then U = {[1], ..., [k]}",
+    witness="words",
 )
 
 

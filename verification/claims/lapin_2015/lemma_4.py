@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from verification.claims import Claim, Trial
+from verification.claims import Claim, Inputs, Rng, Trial
 from verification.claims._cone import draw_target, project_cone
 from verification.claims._rational import Vector
 from verification.claims._topk import top
@@ -34,7 +34,19 @@ def _check(
         )
 
 
+def draw_near(rng: Rng) -> Inputs:
+    """A point whose S_k(a) is often 0 or next to it: conditions differ there alone."""
+    given = draw_target(rng)
+    if rng.random() < 0.6:
+        a, k = given["a"], given["k"]
+        excess = Fraction(int(rng.integers(-2, 3)), int(rng.choice([100, 10_000])))
+        given["a"] = [v - (top(a, k) - excess) / k for v in a]
+    return given
+
+
 WRONG = {
+    "S_k <= 1/50": {"condition": lambda a, k: top(a, k) <= Fraction(1, 50)},
+    "S_k <= -1/5000": {"condition": lambda a, k: top(a, k) <= -Fraction(1, 5000)},
     "sum of all entries": {"condition": lambda a, k: sum(a) <= 0},
     "largest entry": {"condition": lambda a, k: max(a) <= 0},
     "k-th entry": {"condition": lambda a, k: sorted(a)[-k] <= 0},
@@ -46,7 +58,7 @@ LEMMA_4 = Claim(
     section="4.2",
     statement="the projection is 0 if S_k(a) <= 0, and for rho = 0 only then",
     method="exact projections, proved optimal by their variational inequality",
-    draw=draw_target,
+    draw=draw_near,
     check=_check,
     says={"condition": condition, "necessary": lambda rho: rho == 0},
     wrong=WRONG,

@@ -13,14 +13,14 @@ from verification.claims.lapin_2015.lemma_3 import clipped
 Multiplier = Callable[[Fraction, Fraction, int, Fraction, Fraction], Fraction]
 
 
-def printed(t: Fraction, p: Fraction, k: int, rho: Fraction, r: Fraction) -> Fraction:
-    """T + kp - rho r."""
-    return t + k * p - rho * r
-
-
-def corrected(t: Fraction, p: Fraction, k: int, rho: Fraction, r: Fraction) -> Fraction:
+def lemma(t: Fraction, p: Fraction, k: int, rho: Fraction, r: Fraction) -> Fraction:
     """T + p/k - rho r."""
     return t + p / k - rho * r
+
+
+def product(t: Fraction, p: Fraction, k: int, rho: Fraction, r: Fraction) -> Fraction:
+    """T + kp - rho r."""
+    return t + k * p - rho * r
 
 
 def excess(a: Vector, upper: tuple[int, ...], t: Fraction, u: Fraction) -> Fraction:
@@ -71,22 +71,29 @@ def _check_lemma(
 LEMMA_5 = Claim(
     number="Lemma 5",
     section="4.3",
-    statement="at the solution, lambda = t + kp - rho r >= 0",
+    statement="at the solution, lambda = t + p/k - rho r >= 0",
     method="exact projections, proved optimal by their variational inequality; all thresholds "
     "that describe them",
     expected="refuted",
     draw=_draw,
     check=_check_lemma,
-    says={"multiplier": printed, "at_bound_only": False},
-    right={"multiplier": corrected, "at_bound_only": True},
-    witnesses=(
-        {"a": vector(1), "k": 1, "rho": ONE, "r": Fraction(10)},
-        {"a": vector(1, 1, 1), "k": 2, "rho": ONE, "r": Fraction(10)},
-    ),
+    says={"multiplier": lemma, "at_bound_only": False},
+    right={"at_bound_only": True},
+    witnesses=({"a": vector(1), "k": 1, "rho": ONE, "r": Fraction(10)},),
     instances=500,
-    note="Nothing holds when <1,x> < r: the formula belongs to solutions with <1,x> = r.",
+    note="Only a condition is missing: where <1,x> < r the multiplier is 0, and the formula another "
+    "number. Below (7) the paper uses it where <1,x> = r.",
     voice="asserted",
-    quote="Then it must hold that λ = t + kp − ρr ≥ 0",
+    quote="Then it must hold that λ = t + p/k − ρr ≥ 0",
+    witness="words",
+)
+
+LEMMA_5_RIGHT = LEMMA_5.corrected(
+    "at a solution with <1,x> = r, lambda = t + p/k - rho r >= 0",
+    wrong={
+        "without p": {"multiplier": lambda t, p, k, rho, r: t - rho * r},
+        "without the condition": {"at_bound_only": False},
+    },
 )
 
 # -------------------------------------------------------------- the rule that the section builds on it
@@ -121,31 +128,22 @@ def _check_rule(
     )
 
 
-RULE_PRINTED = Claim(
+RULE = Claim(
     number="Projection, rule from Lemma 5",
     section="4.3",
-    statement="the knapsack solution with <1,x> = r is the projection if t + kp - rho r >= 0, and "
+    statement="the knapsack solution with <1,x> = r is the projection if t + p/k - rho r >= 0, and "
     "otherwise <1,x> < r",
     method="rational knapsack solutions against exact projections, proved optimal",
-    expected="refuted",
     draw=_draw,
     check=_check_rule,
-    says={"multiplier": printed},
-    right={"multiplier": corrected},
-    witnesses=({"a": vector(1, 0, 0), "k": 2, "rho": ZERO, "r": Fraction(2)},),
-    instances=500,
-    voice="asserted",
-    quote="If λ ≥ 0, we are done. Otherwise, we know that <1, x> < r",
-)
-
-RULE_RIGHT = RULE_PRINTED.corrected(
-    number="Lemma 5, corrected",
-    statement="the knapsack solution with <1,x> = r is the projection exactly if "
-    "lambda = t + p/k - rho r >= 0",
+    says={"multiplier": lemma},
     wrong={
-        "as printed": {"multiplier": printed},
+        "k p for p/k": {"multiplier": product},
         "without p": {"multiplier": lambda t, p, k, rho, r: t - rho * r},
         "without the bias": {"multiplier": lambda t, p, k, rho, r: t + p / k},
     },
     instances=1000,
+    voice="asserted",
+    note='Text extracted from the PDF sets p/k as "kp", as it sets 1/k as "k1"; the authors\' code '
+    "has p/k.",
 )

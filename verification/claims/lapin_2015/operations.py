@@ -86,6 +86,7 @@ ABSTRACT = Claim(
     note="True for a fixed k. No constant helps: k(m-k) partitions occur, each may be the last.",
     voice="asserted",
     quote="The proposed algorithm for solving it has complexity O(m log m)",
+    witness="repeated",
 )
 
 STAIRCASE = ABSTRACT.corrected(

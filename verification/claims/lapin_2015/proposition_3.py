@@ -72,6 +72,7 @@ PRINTED = Claim(
     "is finite on a larger set than the top-k simplex.",
     voice="asserted",
     quote="The top-k hinge loss function from Section 2 is y_i-compatible.",
+    witness="words",
 )
 
 SPECIAL_CASES = PRINTED.corrected(

@@ -63,6 +63,7 @@ COUNT_PRINTED = Claim(
     note="|U| = 0 belongs to the search too; for k = 1 it is all there is.",
     voice="asserted",
     quote="we can limit the search to (k − 1)(d − k + 1) iterations in the worst case",
+    witness="words",
 )
 
 COUNT_RIGHT = COUNT_PRINTED.corrected(
@@ -176,6 +177,7 @@ FALLBACK = Claim(
     "right only for S_k(a) <= 0, the fall-back hides the failure.",
     voice="implied",
     quote="For the biased projection, we leave x = 0 as the fallback case",
+    witness="words",
 )
 
 

@@ -94,6 +94,7 @@ CHOICES = Claim(
     "The loss was made for 20 guesses, and the table does not go so far.",
     voice="asserted",
     quote="improvements in top-k accuracy consistently over all datasets and choices of k",
+    witness="words",
 )
 
 
@@ -123,4 +124,5 @@ CONSISTENT = Claim(
     "97.76.",
     voice="asserted",
     quote="consistent improvements in top-k accuracy compared to various baselines",
+    witness="words",
 )

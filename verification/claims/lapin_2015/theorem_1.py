@@ -165,6 +165,7 @@ OUTSIDE_PRINTED = Claim(
     instances=100,
     voice="asserted",
     quote="D(A) = ... if <1, a_i> = 0 ∀i, +∞ otherwise",
+    witness="characters",
 )
 
 OUTSIDE_RIGHT = OUTSIDE_PRINTED.corrected(

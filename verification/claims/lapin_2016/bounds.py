@@ -189,6 +189,7 @@ SMOOTH_PRINTED = Claim(
     "the true one cost a little more.",
     voice="implied",
     quote="use a convex surrogate loss which upper bounds the zero-one error",
+    witness="words",
 )
 
 SMOOTH_RIGHT = SMOOTH_PRINTED.corrected(

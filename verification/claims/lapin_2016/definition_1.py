@@ -66,6 +66,7 @@ PRINTED = Claim(
     "probability 2/5: under (1) as printed no loss with other minimisers is calibrated.",
     voice="asserted",
     quote="The softmax loss is top-k calibrated.",
+    witness="printings",
 )
 
 TIES_ERR = PRINTED.also(

@@ -37,6 +37,7 @@ PRINTED = Claim(
     "others, and its conjugate at a vector without entry y is not the conjugate on R^m.",
     voice="asserted",
     quote="The primal and Fenchel dual objective functions are given as",
+    witness="printings",
 )
 
 OTHERS = Claim(
@@ -103,4 +104,5 @@ REGULARISER = Claim(
     "of section 2 the least value is 1/2 here, that of (16) is 1/4.",
     voice="implied",
     quote="min_W 1/n Σ L(y_i, W'x_i) + λ ||W||²",
+    witness="printings",
 )

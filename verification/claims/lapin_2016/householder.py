@@ -67,6 +67,7 @@ ONE = Claim(
     "t - log t is V itself; at V = 1/2, t = -0.19, an error of 2e-4 is left.",
     voice="asserted",
     quote="A single iteration is already sufficient to get full float precision",
+    witness="words",
 )
 
 TWO = ONE.also(

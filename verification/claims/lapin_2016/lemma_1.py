@@ -69,6 +69,7 @@ LEAST_PRINTED = Claim(
     note="Under the strict inequality a constant f makes no error at all.",
     voice="asserted",
     quote="The Bayes optimal top-k error at x is ... 1 − Σ_(j ≤ k) p_τj(x)",
+    witness="printings",
 )
 
 LEAST_RIGHT = LEAST_PRINTED.corrected(
@@ -120,6 +121,7 @@ OPTIMAL_PRINTED = Claim(
     "no matter of ties in f, the counterexample has none.",
     voice="asserted",
     quote="top-k Bayes optimal at x if and only if {y | f_y ≥ f_πk} ⊂ {y | p_y ≥ p_τk}",
+    witness="printings",
 )
 
 OPTIMAL_RIGHT = OPTIMAL_PRINTED.corrected(

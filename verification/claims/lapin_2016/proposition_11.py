@@ -171,6 +171,7 @@ def _check_system(
 
 SYSTEM = Claim(
     number="Proposition 11, the system solved",
+    apart="general",
     section="3",
     statement="x minimises (18) if alpha x_i = V(b_i - t - nu_i), alpha (1-s) = V(alpha - t - "
     "<1,nu>/k) for some t, with nu >= 0 only where x_i = s/k; V(t) = W(e^t), V^-1(w) = w + log w",

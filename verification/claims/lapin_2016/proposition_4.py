@@ -96,4 +96,5 @@ ATTAINED = Claim(
     "none, and calibration at such p is an empty statement.",
     voice="implied",
     quote="argmin over g ∈ R^m of E[L(Y, g) | X = x]",
+    witness="printings",
 )

@@ -246,4 +246,5 @@ SUPPLEMENT_PRINTED = SUPPLEMENT.also(
     note="The derivation lets a hold the m - 1 others alone, whose indices M must start from.",
     voice="asserted",
     quote="Initialization: U ← {}, M ← {1, . . . , m}.",
+    witness="words",
 )

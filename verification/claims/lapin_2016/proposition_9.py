@@ -70,6 +70,7 @@ ATTAINED = Claim(
     "says nothing.",
     voice="implied",
     quote="argmin over g ∈ R^m of E[L(Y, g) | X = x]",
+    witness="printings",
 )
 
 

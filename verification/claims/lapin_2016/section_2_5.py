@@ -104,6 +104,7 @@ INITIAL = Claim(
     "ahead is exp(N risk) = 198.8, 28.9 with the first; no tie costs less than 449.",
     voice="implied",
     quote="“mildly nonconvex” as the same-quality solutions are obtained from different initializations",
+    witness="words",
 )
 
 INITIAL_RIGHT = INITIAL.corrected(

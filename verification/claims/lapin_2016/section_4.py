@@ -30,6 +30,7 @@ def _check_reading(trial: Trial, *, k: int, of_classes: bool) -> None:
 
 PRINTED = Claim(
     number="Section 4, class-conditional probabilities",
+    apart="numbers",
     section="4",
     statement="the printed numbers are the probabilities of the segments given the class",
     method="their sums, rational",
@@ -42,6 +43,7 @@ PRINTED = Claim(
     "is then not said.",
     voice="asserted",
     quote="according to the following class-conditional probabilities",
+    witness="words",
 )
 
 
@@ -58,6 +60,7 @@ def _check_bayes(trial: Trial, *, k: int, masses: Vector, stated: dict[int, Frac
 
 EQUAL = Claim(
     number="Section 4, Bayes accuracy, equal segments",
+    apart="numbers",
     section="4",
     statement="with equal mass on the five segments the best top-1 and top-2 accuracies are 84 % "
     "and 98 %",
@@ -75,6 +78,7 @@ EQUAL = Claim(
 
 UNIFORM = EQUAL.also(
     number="Section 4, Bayes accuracy, uniform",
+    apart="numbers",
     statement="with mass proportional to length they are 80 % and 69/70 (98.57 %)",
     says={"masses": LENGTHS, "stated": {1: Fraction(4, 5), 2: Fraction(69, 70)}},
     wrong={"equal mass": {"masses": [ONE] * 5}},
@@ -120,6 +124,7 @@ def _check_linear(
 def _linear(reading: str, words: str, one: Fraction, two: Fraction) -> Claim:
     return Claim(
         number=f"Section 4, best linear accuracy, {words}",
+        apart="numbers",
         section="4",
         statement=f"with {words} no linear classifier without bias has more than "
         f"{float(100 * one):.1f} % top-1 and {float(100 * two):.2f} % top-2 accuracy, and these are "

@@ -85,6 +85,7 @@ GAIN = Claim(
     "and 89.3 with one.",
     voice="asserted",
     quote="our top-2 losses improve the top-2 accuracy",
+    witness="words",
 )
 
 #: Top-1 and top-2 accuracies under the drawings of figure 2.

@@ -51,6 +51,7 @@ SOFTMAX_PRINTED = Claim(
     "for k = 10.",
     voice="asserted",
     quote="softmax consistently outperforms multiclass SVM in top-k performance for k > 1",
+    witness="words",
 )
 
 # ----------------------------------------------------------------------- losses with their own k
@@ -90,6 +91,7 @@ OWN_PRINTED = Claim(
     "6 and 11.",
     voice="asserted",
     quote="Both the smooth top-k hinge and the top-k entropy losses perform slightly better than softmax",
+    witness="words",
 )
 
 

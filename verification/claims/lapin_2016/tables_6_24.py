@@ -129,6 +129,7 @@ RANKINGS_PRINTED = Claim(
     "first, gamma from -.21 to -.80.",
     voice="asserted",
     quote="In all cases we obtain a similar behavior in terms of the ranking of the considered losses",
+    witness="words",
 )
 RANKINGS = RANKINGS_PRINTED.corrected(
     "on other features of the images of Table 3 gamma is positive in 59 of 60 columns (.13 to .94)",
@@ -167,4 +168,5 @@ TREND_PRINTED = Claim(
     "and 11), where multiclass SVM is above softmax for every k.",
     voice="implied",
     quote="In all cases we obtain a similar behavior [...] as discussed below",
+    witness="words",
 )

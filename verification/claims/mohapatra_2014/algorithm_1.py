@@ -76,6 +76,7 @@ PRINTED = Claim(
     "Section 3.2 has opt_j in [1, P+1].",
     voice="asserted",
     quote="opt_j = argmax over i ∈ {1, ..., |P|} of δ_j(i)",
+    witness="repeated",
 )
 
 RIGHT = PRINTED.corrected(

@@ -130,6 +130,7 @@ PRINTED = Claim(
     "with nothing.",
     voice="asserted",
     quote="i_2 = argmax over i ∈ {p+1, ..., |P|} of δ_j(i)",
+    witness="repeated",
 )
 
 
@@ -203,6 +204,7 @@ COST_PRINTED = Claim(
     "of h_k(j), or delta_j(i) from its closed form.",
     voice="implied",
     quote="reduces the computational complexity of computing the rank of the j-th negative sample",
+    witness="words",
 )
 
 COST_RIGHT = COST_PRINTED.corrected(

@@ -48,7 +48,7 @@ def _check(trial: Trial, *, s: Vector, t: Vector, searched: Searched) -> None:
 
 
 PRINTED = Claim(
-    number="Algorithm 3 as printed",
+    number="Algorithm 3 as our scan reads",
     section="3.2",
     statement="Algorithm 2 for the negatives with scores below s^, the rank P+1 for all others, "
     "s^ such that every score below it has the rank P+1",
@@ -60,10 +60,9 @@ PRINTED = Claim(
     right={"searched": ge},
     witnesses=({"s": vector(0), "t": vector(1, -100)},),
     instances=100,
-    note="N_l and N_r are exchanged: those below s^ are the ones that need no search. Here s^ is "
-    "the largest such score.",
-    voice="asserted",
-    quote="for all j ∈ N_l do: Compute opt_j using Algorithm 2.",
+    note="A sign in a scan, without a second witness, is no erratum. Here < would exchange N_l and N_r: "
+    "the paper's sentence on s^ says that those below it need no search. s^ is the largest such score.",
+    voice="ours",
 )
 
 RIGHT = PRINTED.corrected(
@@ -187,6 +186,7 @@ def comparisons_of_a_sort(n: int) -> int:
 
 COST_PRINTED = Claim(
     number="Algorithm 3, cost of s^",
+    apart="cost",
     section="3.2",
     statement="a binary search that takes each k-th highest score by quickselect from all N "
     "touches fewer scores than sorting compares, N log2 N",
@@ -201,6 +201,7 @@ COST_PRINTED = Claim(
     note="log2 N steps of O(N) each: sorting is avoided, its cost is not.",
     voice="implied",
     quote="We do not need to sort the scores of all the negative samples, as we use the quick select",
+    witness="words",
 )
 
 COST_RIGHT = COST_PRINTED.corrected(

@@ -75,6 +75,7 @@ def _check_attained(
 
 STRICT_PRINTED = Claim(
     number="Problem (10), minimum",
+    apart="general",
     section="3.3",
     statement="problem (10) with y_i w'x_i > 1 has a minimiser",
     method="one dimension, X_d empty or one pair: the closed problem solved exactly",
@@ -88,6 +89,7 @@ STRICT_PRINTED = Claim(
     note="X_e one positive at 1: w -> 1 from above, infimum 1/2 at w = 1, which is excluded.",
     voice="implied",
     quote="min ... s.t. ... y_i (w'φ(x_i)) > 1, ∀ x_i ∈ X_e",
+    witness="repeated",
 )
 
 STRICT_RIGHT = STRICT_PRINTED.corrected(

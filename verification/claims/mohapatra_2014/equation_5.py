@@ -76,6 +76,7 @@ def _check_forms(trial: Trial, *, j: int, k: int, form: Callable[[int, int], Fra
 
 FORMS = Claim(
     number="Equation (5), precision lost",
+    apart="rounding",
     section="2",
     statement="j/(j+k) - (j-1)/(j+k-1) = k/(j+k-1) - k/(j+k) = k/((j+k)(j+k-1))",
     method="rational, random j and k",
@@ -139,6 +140,7 @@ MILLION = {"j": 10**6, "k": 1}
 
 ROUNDED_PRINTED = Claim(
     number="Equation (5) in double precision",
+    apart="rounding",
     section="2",
     statement="evaluated as printed, its first part is accurate to a few units of rounding",
     method="IEEE double precision against rational numbers, j up to 3 million",
@@ -209,6 +211,7 @@ def _check_sum(
 
 CLOSED = Claim(
     number="Equation (5), sums in closed form",
+    apart="rounding",
     section="3.1",
     statement="sum_(k=i..P) k/((j+k)(j+k-1)) = H_(j+P-1) - H_(j+i-2) - j (1/(j+i-1) - 1/(j+P)): "
     "with tables of harmonic numbers and of sums of scores, one delta_j(i) costs O(1)",

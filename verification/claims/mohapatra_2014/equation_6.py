@@ -74,6 +74,7 @@ BOTH: tuple[Search, ...] = (bisect_left, bisect_right)
 
 PRINTED = Claim(
     number="Equation (6), binary search",
+    apart="cost",
     section="3.1",
     statement="the mode of a function that is unimodal by (6) is found by comparing neighbours "
     "and halving the range",
@@ -89,6 +90,7 @@ PRINTED = Claim(
     "plateaus at their maximum only.",
     voice="asserted",
     quote="The maximization can be performed efficiently, in O(log(p)) time, using binary search.",
+    witness="words",
 )
 
 # ------------------------------------------------------------------------ what any search needs
@@ -138,6 +140,7 @@ def _check_spikes(
 
 ANY_SEARCH = Claim(
     number="Equation (6), any search",
+    apart="cost",
     section="3.1",
     statement="functions that are 0 but for one place are unimodal: a search that looks at fewer "
     "than p - 1 of p values misses the mode of one of them (and p - 1 are enough for these)",

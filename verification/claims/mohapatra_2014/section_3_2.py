@@ -55,9 +55,9 @@ ORDER_PRINTED = Claim(
     right={"relation": le},
     witnesses=({"s": vector(0), "t": vector(1, -100)},),
     instances=100,
-    note="Reversed. The first property needs the right order: it speaks of lower scores.",
-    voice="asserted",
-    quote="for k < j, opt_k ≥ opt_j",
+    note="As our scan reads. A sign in a scan, without a second witness, is no erratum: the sentence that it "
+    "stands in draws the conclusion of the other order.",
+    voice="ours",
 )
 
 ORDER_RIGHT = ORDER_PRINTED.corrected(
@@ -264,6 +264,7 @@ SECOND_PRINTED = Claim(
     "their scores, as in Algorithms 1 to 3, the numbers say which.",
     voice="asserted",
     quote="only depend on the number of negatives that are ranked higher and lower than each positive",
+    witness="words",
 )
 
 SECOND_RIGHT = SECOND_PRINTED.corrected(

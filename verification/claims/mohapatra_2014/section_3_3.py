@@ -161,4 +161,5 @@ EASY_PRINTED = Claim(
     "are farthest from the boundary come last. By margin y f, as it must be meant.",
     voice="implied",
     quote="retain only the top k% of X_e ranked in descending order of their score",
+    witness="words",
 )

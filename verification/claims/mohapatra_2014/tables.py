@@ -51,6 +51,7 @@ OUTPERFORMS_PRINTED = Claim(
     note="In nine of ten classes.",
     voice="asserted",
     quote="AP-SVM ... consistently outperforms binary SVM",
+    witness="words",
 )
 
 
@@ -77,6 +78,7 @@ NOT_WORSE_PRINTED = Claim(
     "ten classes, and below the binary SVM in two (k = 50%) or three (k = 75%).",
     voice="asserted",
     quote="each of our approaches ... while not decreasing the testing accuracy",
+    witness="words",
 )
 
 
@@ -162,6 +164,7 @@ SPEEDUP_PRINTED = Claim(
     note="8.4 (SEARCH), 14.0 (SELECT), 2.4 (APPX), 22.5 (ALL): one of the four lies in it.",
     voice="asserted",
     quote="reduced by a factor of 5 – 10 compared to the original AP-SVM approach",
+    witness="words",
 )
 
 

@@ -4,3 +4,5 @@ TITLE = (
     "Xu, Zhou, Tsang, Qin, Goh, Liu: Simple and Efficient Learning using Privileged "
     "Information (IJCAI 2016)"
 )
+#: What quotes were read from.
+READ = "OCR"

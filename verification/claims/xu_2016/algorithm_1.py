@@ -75,6 +75,7 @@ BOX_PRINTED = Claim(
     "cannot act, such as (Cn + lam)/2.",
     voice="asserted",
     quote="can be readily solved by any existing solvers (e.g., LibSVM) specifically developed for the standard SVM",
+    witness="words",
 )
 
 

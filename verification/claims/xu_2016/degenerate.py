@@ -157,6 +157,7 @@ def _check_correcting(
 
 INDEFINITE_Z = Claim(
     number="Equation (5), indefinite kernels",
+    apart="general",
     section="3",
     statement="any kind of kernel function can be used in (5), also one that is not positive "
     "semidefinite",

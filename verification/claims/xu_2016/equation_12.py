@@ -66,6 +66,7 @@ def _check_footnote(
 
 FOOTNOTE = Claim(
     number="Footnote 2",
+    apart="general",
     section="3",
     statement="(A + UCV)^-1 = A^-1 - A^-1 U (C^-1 + V A^-1 U)^-1 V A^-1 if A, C and the inner "
     "matrix have inverses",

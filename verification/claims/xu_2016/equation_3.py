@@ -75,6 +75,7 @@ DROPPED_PRINTED = Claim(
     "rewards a negative slack of one sample by a smaller v~.",
     voice="asserted",
     quote="we can easily remove the non-negative constraint for the slack variable ξ_i",
+    witness="words",
 )
 
 
@@ -164,6 +165,7 @@ VARIABLES_PRINTED = Claim(
     note="With xi >= 0 the dual has 2n variables for either loss, without it n for either.",
     voice="implied",
     quote="We reduce the size of the dual form by utilizing the squared hinge loss instead of the hinge loss.",
+    witness="words",
 )
 
 

@@ -55,4 +55,5 @@ ANY_KERNEL = Claim(
     "no feasible point.",
     voice="asserted",
     quote="any type of non-linear kernel can be readily utilized in (5)",
+    witness="words",
 )

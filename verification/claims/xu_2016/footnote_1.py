@@ -53,6 +53,7 @@ PRINTED = Claim(
     "together. rho and b shift the same way, so that no slack helps contradictory samples.",
     voice="implied",
     quote="which can also be easily incorporated in our formulation",
+    witness="words",
 )
 
 

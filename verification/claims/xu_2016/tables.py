@@ -98,6 +98,7 @@ RUNS = Claim(
     "paper does not say which, and gives no error bars.",
     voice="implied",
     quote="The classification accuracy is used as the performance measurement.",
+    witness="words",
 )
 
 

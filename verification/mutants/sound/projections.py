@@ -133,7 +133,6 @@ def alpha(
     k: int,
     r: float = 1.0,
     rho: float = 0.0,
-    multiplier: Callable[..., float] = lambda t, p, k, r, rho: t + p / k - rho * r,
 ) -> Array:
     """Biased projection on the top-k simplex, alpha variant."""
     a = np.array(a, dtype=float)
@@ -144,7 +143,7 @@ def alpha(
     if flat is not None:
         return flat
     x, t, p = knapsack(a, k, r)
-    return x if multiplier(t, p, k, r, rho) >= 0 else cone(a, k, rho)
+    return x if t + p / k - rho * r >= 0 else cone(a, k, rho)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # sizes near the largest float
