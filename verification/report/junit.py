@@ -119,9 +119,9 @@ def _case(report: Report, check: str, family: str, counts: Mapping[str, int]) ->
             lines += ["", report.counterexample or ""]
         node.text = _clean("\n".join(lines))
     elif undecided := report.tally.undecided.get((check, family)):
-        said = next(iter(report.tally.reasons.get((Verdict.INCONCLUSIVE.value, check), {})), "")
+        why = next(iter(report.tally.reasons.get((Verdict.INCONCLUSIVE.value, check), {})), "")
         node = ET.SubElement(case, "failure", type=Verdict.INCONCLUSIVE.value)
-        node.set("message", _clean(f"{undecided} small instances are inconclusive: {said}"))
+        node.set("message", _clean(f"{undecided} small instances are inconclusive: {why}"))
     elif not any(v.judges for v in found) or Verdict.EXPECTED_FAILURE in found:
         order = (Verdict.EXPECTED_FAILURE, Verdict.INCONCLUSIVE, Verdict.SKIPPED)
         verdict = next(v for v in order if v in found)
