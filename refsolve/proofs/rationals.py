@@ -4,6 +4,7 @@ Floats are taken as the rational numbers that they are, in object arrays that nu
 """
 
 import importlib
+import math
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
@@ -36,12 +37,18 @@ def vector(values: Array | Iterable[Scalar | Decimal]) -> Vector:
 
 def total(v: Vector) -> Fraction:
     """Sum of the entries, a Fraction even if there are none."""
-    return sum(v.tolist(), Fraction(0))
+    items = v.tolist()
+    common = math.lcm(*{x.denominator for x in items})  # one quotient at the end, not one a summand
+    return Fraction(sum(x.numerator * (common // x.denominator) for x in items), common)
 
 
 def dot(v: Vector, w: Vector) -> Fraction:
     """Inner product."""
-    return sum((a * b for a, b in zip(v.tolist(), w.tolist(), strict=True)), Fraction(0))
+    pairs = list(zip(v.tolist(), w.tolist(), strict=True))
+    below = [a.denominator * b.denominator for a, b in pairs]
+    common = math.lcm(*set(below))
+    parts = zip(pairs, below, strict=True)
+    return Fraction(sum(a.numerator * b.numerator * (common // q) for (a, b), q in parts), common)
 
 
 def norm(v: Vector) -> float:

@@ -166,16 +166,16 @@ def examine(call: Caller, instance: Instance) -> Judgement:
 def _judged(call: Caller, instance: Instance, shape: Shape, layout: str) -> Judgement:
     made = laid(instance, layout, shape)
     more = MORE / (20 if ".." in instance.family else 2)
-    return _compared(instance, made, _answered(call, shape, made, more), str(shape))
+    return _compared(instance, made, answered(call, shape, made.params, more), str(shape))
 
 
-def _answered(call: Caller, shape: Shape, made: Laid, more: float) -> np.ndarray:
+def answered(call: Caller, shape: Shape, given: dict[str, Any], more: float) -> np.ndarray:
     """The answer, unless it would take too long by the calls before: then the shape is left out."""
     try:
         speed = _SPEEDS.setdefault(call.function, Speed())
     except TypeError:  # an object that nobody may refer to weakly
         speed = Speed()
-    sizes = (max(shape.rows, 1), shape.length, made.params.get("k") or 1)
+    sizes = (max(shape.rows, 1), shape.length, given.get("k") or 1)
     known, warm = speed.calls.setdefault(bool(shape.rows), ([], []))
     grown = [
         s * max(1, sizes[0] / p) * max(1, sizes[1] / n) ** 2 * max(1, sizes[2] / k)
@@ -188,7 +188,7 @@ def _answered(call: Caller, shape: Shape, made: Laid, more: float) -> np.ndarray
         speed.refused[sizes] = f"left out: {shape} may take {takes:.2g} s a call" if late else ""
     if speed.refused[sizes]:
         raise NotApplicableError(speed.refused[sizes])
-    params = {n: v.copy() if isinstance(v, np.ndarray) else v for n, v in made.params.items()}
+    params = {n: v.copy() if isinstance(v, np.ndarray) else v for n, v in given.items()}
     clock = time.perf_counter if hasattr(call.function, "deaths") else time.process_time
     start = clock()
     answer = np.array(call.raw(params).x)

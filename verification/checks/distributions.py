@@ -1,0 +1,109 @@
+"""Vectors of 17 to 10 000 entries as data have them: Gaussian, exponential, heavy-tailed, geometric, sorted.
+
+An iteration that is stopped after so many rounds, or at a loose tolerance, is right on short vectors.
+"""
+
+import numpy as np
+
+from verification import certificates
+from verification.checks.shapes import MORE, answered
+from verification.instances.drawing import Rng, complete, dual_point, entries, valid
+from verification.instances.families import generator
+from verification.instances.instance import Instance
+from verification.instances.rankings import labelled
+from verification.instances.shapes import Shape, absent
+from verification.kit.calling import Caller, NotApplicableError
+from verification.problems.problem import Problem
+from verification.verdicts.verdict import Candidate, Judgement, Verdict
+
+ORDER = 38
+#: Lengths at which there is a vector of every distribution; at the others there is one, by turns.
+EACH = {
+    "quick": (17, 30, 60, 150, 400),
+    "thorough": (17, 24, 30, 45, 60, 100, 150, 400, 1000, 2000),
+}
+LONG = {"quick": (1000, 3000, 10_000), "thorough": (3000, 5000, 7000, 10_000, 10_000)}
+#: The most where every entry is a number by itself, solved in decimals; and of pairs of scores.
+LONGEST = {"functions": 400, "ranking": 3000}
+DISTRIBUTIONS = ("gaussian", "exponential", "heavy_tailed", "geometric", "sorted")
+COUNTS = {profile: len(EACH[profile]) * len(DISTRIBUTIONS) + len(LONG[profile]) for profile in EACH}
+#: In units of r (or 1): entries below it have no part. Radii of vectors that grow by a factor of 100 an entry.
+FAR, RADII = -1e4, (1.0, 1e8, 1e30)
+
+
+def applies(problem: Problem) -> bool:
+    """Every operation on vectors."""
+    return problem.kind != "models"
+
+
+def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
+    """By length; some of weight 0, some with a radius that is an integer."""
+    rng = generator(problem.name, "distributions", seed)
+    pairs = [(n, name) for n in EACH[profile] for name in DISTRIBUTIONS]
+    shift = int(rng.integers(len(DISTRIBUTIONS)))
+    pairs += [(n, DISTRIBUTIONS[(i + shift) % 5]) for i, n in enumerate(LONG[profile])]
+    most = LONGEST.get("ranking" if problem.ranking else problem.kind, max(LONG[profile]))
+    return [_drawn(problem, rng, n, name, i) for i, (n, name) in enumerate(pairs) if n <= most]
+
+
+def _drawn(problem: Problem, rng: Rng, n: int, name: str, i: int) -> Instance:
+    vector = sample(rng, name, n) * (1.0, n**-0.5, 8 / n)[4 * i % 9 % 3]
+    if problem.ranking:
+        P = n // 2 if n >= 1000 else max(1, int(n * rng.choice([0.1, 0.3, 0.5])))
+        return labelled(problem, rng, name, vector[:P], vector[P:])
+    if name == "geometric" and _drops(problem):  # a hundred times as far below, and again
+        vector = -(100.0 ** np.arange(min(n, 60)))
+    d = entries(problem, vector.size)
+    fixed: dict[str, object] = {
+        "r": (0.75, 2, 1.0)[i % 7 % 3],
+        "C": 1.25,
+        "t": 0.75,
+        "gamma": 0.75,
+        "k_ii": 1.25,
+    }
+    fixed |= {"k": (max(1, d // 3), 1, 5)[4 * i % 9 // 3], "cap": 0.75, "rho": 0.5 * (i % 2)}
+    if vector.min() < FAR:
+        fixed["r"] = 1.0 if "cap" in problem.arguments else RADII[i // 5 % 3]
+    if i % 7 == 3:
+        fixed["sample_weight"] = 0.0
+    if problem.operation == "conjugate":
+        vector = dual_point(problem, rng, np.maximum(np.abs(vector), 1e-9))
+    made = complete(problem, rng, name, vector, **fixed)
+    return made if valid(made) else complete(problem, rng, name, vector)
+
+
+def sample(rng: Rng, name: str, n: int) -> np.ndarray:
+    """So many entries of a distribution."""
+    if name == "exponential":
+        return rng.exponential(size=n)
+    if name == "heavy_tailed":
+        return rng.standard_t(1.5, size=n)
+    if name == "geometric":  # twelve decades, of either sign
+        return rng.permutation(10.0 ** (-12 * np.arange(n) / n)) * rng.choice([-1.0, 1.0], size=n)
+    vector = rng.normal(size=n)
+    return np.sort(vector)[:: rng.choice([-1, 1])].copy() if name == "sorted" else vector
+
+
+def _drops(problem: Problem) -> bool:
+    """Whether entries far below the others have no part in a projection."""
+    if problem.operation != "projection" or "y" in problem.arguments:
+        return False
+    value = absent(problem)
+    return value is not None and value < 0
+
+
+def examine(call: Caller, instance: Instance) -> Judgement:
+    """One call; of a vector with entries far below, what is left without them is judged."""
+    if not call.accepts(instance):
+        raise NotApplicableError("the candidate takes not all of the arguments")
+    main = instance[instance.problem.data]
+    shape = Shape(0, main.size)
+    answer = answered(call, shape, instance.params, MORE)
+    far = FAR * max(instance.get("r", 1.0), 1.0)
+    near = main > far
+    if near.all() or not _drops(instance.problem) or answer.shape != main.shape:
+        return certificates.judge_long(instance, Candidate(answer))
+    if answer[~near].any():
+        return Judgement(Verdict.FAIL, message=f"{answer[~near].max()!r} at an entry below {far:g}")
+    short = instance.with_params(**{instance.problem.data: main[near]})
+    return certificates.judge(short, Candidate(answer[near]))
