@@ -156,6 +156,8 @@ def examine(call: Caller, instance: Instance) -> Judgement:
         raise NotApplicableError("the candidate takes single vectors only")
     worst = Judgement(Verdict.PASS)
     for shape, layout in asked:
+        if layout == "varied" and call.per_row is False:
+            continue
         judged = _judged(call, instance, shape, layout)
         if not judged.ok:
             return judged
