@@ -21,11 +21,13 @@ from refsolve._types import Float, Floats
 from refsolve.errors import InvalidParameterError
 from refsolve.exact.decimals import (
     CERTAIN,
+    MANY,
     ONE,
     ZERO,
     decimal_of,
     entropic,
     log1p,
+    near,
     root,
     total,
 )
@@ -146,7 +148,7 @@ class Entropy(Entropic):
             change += weight * moved * y / (ONE + bias * y)
             return free.ln(), change / free
 
-        theta = root(log_sum, max(order[0], ZERO))
+        theta = root(log_sum, max(order[0], ZERO), proposed=_proposed(b, alpha, bias, k, shared))
         cap, _, _, _, y, _ = point(theta)
         x = [min(entropic(bi - theta, alpha), cap) for bi in b]
         reach = theta + alpha * cap + cap.ln()
@@ -184,6 +186,21 @@ class Entropy(Entropic):
             share = ZERO if shared else total(found.mu) / k
             return -log1p(-s) + share
         return found.theta + total(found.mu) / k
+
+
+def _proposed(
+    b: list[Decimal], alpha: Decimal, bias: Decimal, k: int, shared: bool
+) -> Decimal | None:
+    """The root theta in long doubles, a place to start from."""
+    if len(b) < MANY:
+        return None
+    numbers = np.array([float(v) for v in b], np.longdouble)
+    try:
+        with np.errstate(all="ignore"):
+            found = TopK(numbers, np.longdouble(alpha), np.longdouble(bias), k, not shared)
+            return near(found.low + (found.high - found.low) / 2)
+    except (ArithmeticError, ValueError):
+        return None
 
 
 def _maximum_shared(z: Array, k: int) -> Point:

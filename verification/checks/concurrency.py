@@ -3,6 +3,7 @@
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 
@@ -81,11 +82,11 @@ def examine(call: Caller, instance: Instance) -> Judgement:
     return certificates.judge_long(own[0], Candidate(alone[0]))
 
 
-def together(call: Caller, own: list[Instance], rounds: int) -> list[tuple[int, np.ndarray]]:
+def together(call: Caller, own: list[Instance], rounds: int) -> list[tuple[int, Any]]:
     """The answers of all threads that differ among themselves, each with the number of its thread."""
     start = threading.Barrier(len(own))
 
-    def thread(number: int) -> list[tuple[int, np.ndarray]]:
+    def thread(number: int) -> list[tuple[int, Any]]:
         found: dict[bytes, np.ndarray] = {}
         try:
             for _ in range(rounds):

@@ -94,7 +94,11 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     batches = covering(
         (ROWS[profile], LENGTHS[profile], NEXT, NEXT, ks),
         rng,
-        lambda e, f, *_: 2**e * 2**f <= LARGEST[profile],
+        lambda e, f, _, b, k: (
+            2**e * 2**f <= LARGEST[profile]
+            # the most rows of what takes exponentials: by their number only
+            and (profile != "quick" or problem.generator.rational or e < 16 or (b, k) == (0, "1"))
+        ),
     )
     blocks = [Shape(2**e + a, 2**f + b, k) for e, f, a, b, k in batches]
     blocks += [Shape(n, m, str(rng.choice(ks))) for n, m in (*SQUARE, *FULL)]
@@ -106,6 +110,7 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     for i, shape in enumerate(every):
         size = min(shape.length, many if i % 4 == 1 and shape.k in ("1", "half") else few)
         if not problem.generator.rational and absent(problem) is not None:
+            size = size if shape.k == "96" else min(size, SOLVED[1])
             size = max((n for n in SOLVED if n <= size), default=size)
         key = size, shape.k, shape.rows > 0
         if key not in bases:  # the same numbers in other shapes are solved once

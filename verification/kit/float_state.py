@@ -27,7 +27,7 @@ def now() -> State:
     up, down, inward = ONE + DUST > ONE, -ONE - DUST < -ONE, ONE - DUST < ONE
     rounding = "up" if up else "down" if down else "toward zero" if inward else "to nearest"
     kept = "kept" if LEAST * HALF != 0 else "flushed to zero"
-    return State(tuple(np.geterr().values()), rounding, kept)
+    return State(tuple(map(str, np.geterr().values())), rounding, kept)
 
 
 def changes(before: State, after: State) -> str:
