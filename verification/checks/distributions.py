@@ -22,11 +22,18 @@ EACH = {
     "quick": (17, 30, 60, 150, 400),
     "thorough": (17, 24, 30, 45, 60, 100, 150, 400, 1000, 2000),
 }
-LONG = {"quick": (1000, 3000, 10_000), "thorough": (3000, 5000, 7000, 10_000, 10_000)}
+LONG = {
+    "quick": (1000, 3000, 10_000, 1000, 3000, 10_000),
+    "thorough": (3000, 5000, 7000, 10_000, 10_000),
+}
 #: The most where every entry is a number by itself, solved in decimals; and of pairs of scores.
 LONGEST = {"functions": 400, "ranking": 3000}
 DISTRIBUTIONS = ("gaussian", "exponential", "heavy_tailed", "geometric", "sorted")
-COUNTS = {profile: len(EACH[profile]) * len(DISTRIBUTIONS) + len(LONG[profile]) for profile in EACH}
+#: Of projections and of values without exponentials: more than integers of 16 bits count, all of which matter.
+MOST = 40_000
+COUNTS = {
+    profile: len(EACH[profile]) * len(DISTRIBUTIONS) + len(LONG[profile]) + 1 for profile in EACH
+}
 #: In units of r (or 1): entries below it have no part. Radii of vectors that grow by a factor of 100 an entry.
 FAR, RADII = -1e4, (1.0, 1e8, 1e30)
 
@@ -41,13 +48,16 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     rng = generator(problem.name, "distributions", seed)
     pairs = [(n, name) for n in EACH[profile] for name in DISTRIBUTIONS]
     shift = int(rng.integers(len(DISTRIBUTIONS)))
-    pairs += [(n, DISTRIBUTIONS[(i + shift) % 5]) for i, n in enumerate(LONG[profile])]
-    most = LONGEST.get("ranking" if problem.ranking else problem.kind, max(LONG[profile]))
+    long = LONG[profile] if problem.generator.rational else LONG[profile][:3]
+    pairs += [(n, DISTRIBUTIONS[(i + shift) % 5]) for i, n in enumerate(long)]
+    if problem.generator.rational and problem.operation in ("projection", "value"):
+        pairs.append((MOST, "exponential"))
+    most = LONGEST.get("ranking" if problem.ranking else problem.kind, MOST)
     return [_drawn(problem, rng, n, name, i) for i, (n, name) in enumerate(pairs) if n <= most]
 
 
 def _drawn(problem: Problem, rng: Rng, n: int, name: str, i: int) -> Instance:
-    vector = sample(rng, name, n) * (1.0, n**-0.5, 8 / n)[4 * i % 9 % 3]
+    vector: np.ndarray = sample(rng, name, n) * _scale(n, i)
     if problem.ranking:
         P = n // 2 if n >= 1000 else max(1, int(n * rng.choice([0.1, 0.3, 0.5])))
         return labelled(problem, rng, name, vector[:P], vector[P:])
@@ -62,6 +72,9 @@ def _drawn(problem: Problem, rng: Rng, n: int, name: str, i: int) -> Instance:
         "k_ii": 1.25,
     }
     fixed |= {"k": (max(1, d // 3), 1, 5)[4 * i % 9 // 3], "cap": 0.75, "rho": 0.5 * (i % 2)}
+    if i % 4 == 1 and problem.operation == "projection":  # nearly all there is room for
+        room = min(np.abs(vector).sum(), d * 0.75 if "cap" in problem.arguments else np.inf)
+        fixed["r"] = float(0.999 * room)
     if vector.min() < FAR:
         fixed["r"] = 1.0 if "cap" in problem.arguments else RADII[i // 5 % 3]
     if i % 7 == 3:
@@ -70,6 +83,13 @@ def _drawn(problem: Problem, rng: Rng, n: int, name: str, i: int) -> Instance:
         vector = dual_point(problem, rng, np.maximum(np.abs(vector), 1e-9))
     made = complete(problem, rng, name, vector, **fixed)
     return made if valid(made) else complete(problem, rng, name, vector)
+
+
+def _scale(n: int, i: int) -> float:
+    """By turns: a few entries decide, or many; of long vectors many do."""
+    if n >= MOST:
+        return 1 / n
+    return (8 / n, n**-0.5, 1e3)[i % 3] if n >= 1000 else (1.0, n**-0.5, 8 / n)[4 * i % 9 % 3]
 
 
 def sample(rng: Rng, name: str, n: int) -> np.ndarray:

@@ -8,7 +8,6 @@ runs a set.
 import argparse
 import importlib.resources
 import json
-import linecache
 import time
 import tomllib
 from collections.abc import Callable
@@ -66,8 +65,7 @@ def build(of: str, old: str = "", new: str = "", code: str = "", **_: str) -> Ca
     if code:
         names["right"] = names[of]
         exec(compile(code, "port.py", "exec"), names)
-        return names["port"]  # type: ignore[no-any-return]
-    return names[of]  # type: ignore[no-any-return]
+    return names["port" if code else of]
 
 
 def run(port: dict[str, str], profile: str, **options: Any) -> verification.Report:
@@ -79,6 +77,7 @@ def run(port: dict[str, str], profile: str, **options: Any) -> verification.Repo
 
 
 def main() -> None:
+    """The command: a line of JSON for each port."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("set", choices=["first", "second", "right"])
     parser.add_argument("--profile", default="quick")

@@ -197,8 +197,8 @@ def topk_beta_value(scores, y, k=1, costs=None, sample_weight=None):
 
 def smooth_beta_value(scores, y, k=1, gamma=1.0, costs=None, sample_weight=None):
     z = others(scores, y, costs, 1.0)
-    p = topk_beta(z, k, gamma)
-    return weight(sample_weight) * (np.dot(z - p, p) + 0.5 * np.dot(p, p)) / gamma
+    p = topk_beta(z / gamma, k, 1.0)
+    return weight(sample_weight) * (np.dot(z, p) - 0.5 * gamma * np.dot(p, p))
 
 
 def hinge_value(scores, y, costs=None, sample_weight=None):
