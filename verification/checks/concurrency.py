@@ -4,13 +4,14 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from verification import certificates
 from verification.checks import amount
 from verification.checks._plain import on_vectors
-from verification.checks.shapes import MORE, answered
+from verification.checks.shapes import MORE, Speeds, answered
 from verification.instances.drawing import complete, main_vector
 from verification.instances.families import generator
 from verification.instances.instance import Instance
@@ -28,6 +29,9 @@ ROUNDS = {"quick": 25, "thorough": 200}
 SIZES = (12, 400, 4000)
 #: Seconds after which another thread has its turn, in the place of .005.
 TURN = 2e-6
+
+#: What is known of a candidate's speed here.
+_SPEEDS: Speeds = WeakKeyDictionary()
 
 applies = on_vectors
 
@@ -67,7 +71,9 @@ def examine(call: Caller, instance: Instance) -> Judgement:
     rounds, name = int(instance.family.split()[0]), instance.problem.data
     own = variations(instance)
     shape = Shape(0, THREADS * rounds * np.size(instance[name]))
-    answered(call, shape, instance.params, MORE)  # unless so many calls would take too long
+    answered(
+        call, shape, instance.params, MORE / 2, _SPEEDS
+    )  # unless so many calls would take too long
     alone = [np.array(call(each).x) for each in own]
     for number, got in together(call, own, rounds):
         if isinstance(got, BaseException):

@@ -3,16 +3,19 @@
 An iteration that is stopped after so many rounds, or at a loose tolerance, is right on short vectors.
 """
 
+import contextlib
+from weakref import WeakKeyDictionary
+
 import numpy as np
 
 from verification import certificates
-from verification.checks.shapes import MORE, answered
+from verification.checks.shapes import MORE, Speed, Speeds, answered
 from verification.instances.drawing import Rng, complete, dual_point, entries, valid
 from verification.instances.families import generator
 from verification.instances.instance import Instance
 from verification.instances.rankings import labelled
 from verification.instances.shapes import Shape, absent
-from verification.kit.calling import Caller, NotApplicableError
+from verification.kit.calling import Caller, CandidateCrashError, NotApplicableError
 from verification.problems.problem import Problem
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
@@ -37,6 +40,10 @@ COUNTS = {
 #: In units of r (or 1): entries below it have no part. Radii of vectors that grow by a factor of 100 an entry.
 FAR, RADII = -1e4, (1.0, 1e8, 1e30)
 
+#: What is known of a candidate's speed here, and the seconds that it has for all calls.
+SECONDS = 0.6
+_SPEEDS: Speeds = WeakKeyDictionary()
+
 
 def applies(problem: Problem) -> bool:
     """Every operation on vectors."""
@@ -48,9 +55,10 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     rng = generator(problem.name, "distributions", seed)
     pairs = [(n, name) for n in EACH[profile] for name in DISTRIBUTIONS]
     shift = int(rng.integers(len(DISTRIBUTIONS)))
-    long = LONG[profile] if problem.generator.rational else LONG[profile][:3]
+    cheap = problem.generator.rational and problem.operation in ("projection", "value")
+    long = LONG[profile] if cheap else LONG[profile][:3]
     pairs += [(n, DISTRIBUTIONS[(i + shift) % 5]) for i, n in enumerate(long)]
-    if problem.generator.rational and problem.operation in ("projection", "value"):
+    if cheap and not set(problem.named(shape="vector")[1:]) - {"costs"}:
         pairs.append((MOST, "exponential"))
     most = LONGEST.get("ranking" if problem.ranking else problem.kind, MOST)
     return [_drawn(problem, rng, n, name, i) for i, (n, name) in enumerate(pairs) if n <= most]
@@ -106,7 +114,8 @@ def sample(rng: Rng, name: str, n: int) -> np.ndarray:
 
 def _drops(problem: Problem) -> bool:
     """Whether entries far below the others have no part in a projection."""
-    if problem.operation != "projection" or "y" in problem.arguments:
+    others = "y" in problem.arguments or problem.named(shape="vector")[1:]
+    if problem.operation != "projection" or others:
         return False
     value = absent(problem)
     return value is not None and value < 0
@@ -118,7 +127,14 @@ def examine(call: Caller, instance: Instance) -> Judgement:
         raise NotApplicableError("the candidate takes not all of the arguments")
     main = instance[instance.problem.data]
     shape = Shape(0, main.size)
-    answer = answered(call, shape, instance.params, MORE)
+    with contextlib.suppress(TypeError):  # an object that nobody may refer to weakly
+        _SPEEDS.setdefault(call.function, Speed(SECONDS))
+    try:
+        answer = answered(call, shape, instance.params, MORE / 2, _SPEEDS)
+    except CandidateCrashError as error:
+        if "MemoryError" not in error.raised and not str(error).startswith("MemoryError"):
+            raise
+        raise NotApplicableError(f"left out: {shape} takes too much memory") from error
     far = FAR * max(instance.get("r", 1.0), 1.0)
     near = main > far
     if near.all() or not _drops(instance.problem) or answer.shape != main.shape:

@@ -64,7 +64,8 @@ class Speed:
 
 #: What is known of a candidate's speed. It is kept: what was left out of one run is of the next, so that
 #: the same seed has the same report.
-_SPEEDS: WeakKeyDictionary[Callable[..., Any], Speed] = WeakKeyDictionary()
+Speeds = WeakKeyDictionary[Callable[..., Any], Speed]
+_SPEEDS: Speeds = WeakKeyDictionary()
 
 
 def applies(problem: Problem) -> bool:
@@ -176,10 +177,12 @@ def _judged(call: Caller, instance: Instance, shape: Shape, layout: str) -> Judg
     return _compared(instance, made, answered(call, shape, made.params, more), str(shape))
 
 
-def answered(call: Caller, shape: Shape, given: dict[str, Any], more: float) -> np.ndarray:
+def answered(
+    call: Caller, shape: Shape, given: dict[str, Any], more: float, speeds: Speeds | None = None
+) -> np.ndarray:
     """The answer, unless it would take too long by the calls before: then the shape is left out."""
     try:
-        speed = _SPEEDS.setdefault(call.function, Speed())
+        speed = (_SPEEDS if speeds is None else speeds).setdefault(call.function, Speed())
     except TypeError:  # an object that nobody may refer to weakly
         speed = Speed()
     sizes = (max(shape.rows, 1), shape.length, given.get("k") or 1)
