@@ -16,8 +16,6 @@ from typing import Any
 
 #: Digits behind the point that every result has to spare.
 DIGITS = 60
-#: From so many terms on long doubles find a root sooner than decimals do.
-MANY = 60
 #: Digits of the first approximation of a root.
 ROUGH = 20
 ZERO, ONE = Decimal(0), Decimal(1)
@@ -142,24 +140,14 @@ def ulp() -> Decimal:
 Function = Callable[[Decimal], tuple[Decimal, Decimal]]
 
 
-def near(value: Any) -> Decimal | None:
-    """A number of floats or long doubles as a place to start from, if it is finite."""
-    high = float(value)
-    return Decimal(high) + Decimal(float(value - high)) if math.isfinite(high) else None
-
-
-def root(
-    f: Function, start: Decimal, increasing: bool = False, proposed: Decimal | None = None
-) -> Decimal:
+def root(f: Function, start: Decimal, increasing: bool = False, *, near: bool = False) -> Decimal:
     """Zero of a strictly monotone function that comes with its slope, by guarded Newton steps.
 
     The bracket is found by doubling; its middle is taken where Newton leaves it or does not halve
-    the last step. ``proposed``: a root to the digits of floats, where one is known.
+    the last step. ``near``: start has the digits of a float.
     """
-    if proposed is not None:
-        return _search(f, proposed, max(ONE, abs(proposed)) * Decimal((0, (1,), -15)), increasing)
     with digits(base=min(ROUGH, decimal.getcontext().prec)):
-        rough = _search(f, start, ONE, increasing)
+        rough = start if near else _search(f, start, ONE, increasing)
     return _search(f, rough, max(ONE, abs(rough)) * Decimal((0, (1,), 6 - ROUGH)), increasing)
 
 

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from refsolve import formulas as f
 from refsolve._types import Float, Floats
-from refsolve.exact.decimals import ONE, ZERO, decimal_of, near, root, sigmoid, softplus, total
+from refsolve.exact.decimals import ONE, ZERO, decimal_of, root, sigmoid, softplus, total
 from refsolve.generators import Array, Decimals, Point
 from refsolve.generators import logarithms as lg
 from refsolve.generators.entropic import Entropic
+from refsolve.generators.roots import near
 
 if TYPE_CHECKING:
     from refsolve.proofs.curved import Curved, Found, Solution
@@ -75,9 +76,11 @@ class BinaryEntropy(Entropic):
                 x = sigmoid(at)
                 return at + alpha * x - bi, ONE + alpha * x * sigmoid(-at)
 
-            start = _proposed(float(bi), float(alpha))
+            start = near(_proposed(float(bi), float(alpha)))
             logits.append(
-                bi if alpha == 0 else root(excess, bi, increasing=True, proposed=near(start))
+                bi
+                if alpha == 0
+                else root(excess, start or bi, increasing=True, near=start is not None)
             )
         x = [sigmoid(at) for at in logits]
         return x, [sigmoid(-at) for at in logits], ZERO, [ZERO] * len(b)

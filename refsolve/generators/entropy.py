@@ -21,20 +21,18 @@ from refsolve._types import Float, Floats
 from refsolve.errors import InvalidParameterError
 from refsolve.exact.decimals import (
     CERTAIN,
-    MANY,
     ONE,
     ZERO,
     decimal_of,
     entropic,
     log1p,
-    near,
     root,
     total,
 )
 from refsolve.generators import Array, Decimals, Point
 from refsolve.generators import logarithms as lg
 from refsolve.generators.entropic import Entropic
-from refsolve.generators.roots import bracket, log_root, sum_root
+from refsolve.generators.roots import MANY, bracket, log_root, near, sum_root
 
 if TYPE_CHECKING:
     from refsolve.proofs.curved import Curved, Found, Solution
@@ -148,7 +146,8 @@ class Entropy(Entropic):
             change += weight * moved * y / (ONE + bias * y)
             return free.ln(), change / free
 
-        theta = root(log_sum, max(order[0], ZERO), proposed=_proposed(b, alpha, bias, k, shared))
+        start = _proposed(b, alpha, bias, k, shared)
+        theta = root(log_sum, start or max(order[0], ZERO), near=start is not None)
         cap, _, _, _, y, _ = point(theta)
         x = [min(entropic(bi - theta, alpha), cap) for bi in b]
         reach = theta + alpha * cap + cap.ln()

@@ -14,21 +14,19 @@ import numpy as np
 
 from refsolve._types import Float, Floats
 from refsolve.exact.decimals import (
-    MANY,
     ONE,
     ZERO,
     decimal_of,
     dot,
     entropic,
     log1p,
-    near,
     root,
     total,
 )
 from refsolve.generators import Array, Decimals, Point
 from refsolve.generators import logarithms as lg
 from refsolve.generators.entropic import Entropic
-from refsolve.generators.roots import bracket, log_root
+from refsolve.generators.roots import MANY, bracket, log_root, near
 
 if TYPE_CHECKING:
     from refsolve.proofs.curved import Curved, Found, Solution
@@ -86,7 +84,7 @@ class SimplexEntropy(Entropic):
             with np.errstate(all="ignore"):
                 low, high = self._bracket(at, np.longdouble(alpha))
             start = near(low + (high - low) / 2)
-        theta = root(log_sum, max(points), proposed=start)
+        theta = root(log_sum, start or max(points), near=start is not None)
         return [entropic(point - theta, alpha) for point in points], [], theta, [ZERO] * len(b)
 
     def conditions(self, core: Curved, found: Found) -> Decimal:

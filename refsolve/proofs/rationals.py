@@ -37,18 +37,15 @@ def vector(values: Array | Iterable[Scalar | Decimal]) -> Vector:
 
 def total(v: Vector) -> Fraction:
     """Sum of the entries, a Fraction even if there are none."""
-    items = v.tolist()
-    common = math.lcm(*{x.denominator for x in items})  # one quotient at the end, not one a summand
-    return Fraction(sum(x.numerator * (common // x.denominator) for x in items), common)
+    return dot(v, np.ones(v.size, int))
 
 
 def dot(v: Vector, w: Vector) -> Fraction:
-    """Inner product."""
+    """Inner product, with one quotient at the end, not one a summand."""
     pairs = list(zip(v.tolist(), w.tolist(), strict=True))
     below = [a.denominator * b.denominator for a, b in pairs]
-    common = math.lcm(*set(below))
-    parts = zip(pairs, below, strict=True)
-    return Fraction(sum(a.numerator * b.numerator * (common // q) for (a, b), q in parts), common)
+    one, parts = math.lcm(*set(below)), zip(pairs, below, strict=True)
+    return Fraction(sum(a.numerator * b.numerator * (one // q) for (a, b), q in parts), one)
 
 
 def norm(v: Vector) -> float:
@@ -58,11 +55,6 @@ def norm(v: Vector) -> float:
         return 0.0
     squares = sum(float(x / largest) ** 2 for x in v.tolist())
     return number(largest) * squares**0.5
-
-
-def largest(v: Vector) -> float:
-    """Largest absolute value."""
-    return number(max((abs(x) for x in v.tolist()), default=Fraction(0)))
 
 
 def number(value: Fraction) -> float:
