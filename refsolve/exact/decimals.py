@@ -140,14 +140,14 @@ def ulp() -> Decimal:
 Function = Callable[[Decimal], tuple[Decimal, Decimal]]
 
 
-def root(f: Function, start: Decimal, increasing: bool = False) -> Decimal:
+def root(f: Function, start: Decimal, increasing: bool = False, *, near: bool = False) -> Decimal:
     """Zero of a strictly monotone function that comes with its slope, by guarded Newton steps.
 
     The bracket is found by doubling; its middle is taken where Newton leaves it or does not halve
-    the last step.
+    the last step. ``near``: start has the digits of a float.
     """
     with digits(base=min(ROUGH, decimal.getcontext().prec)):
-        rough = _search(f, start, ONE, increasing)
+        rough = start if near else _search(f, start, ONE, increasing)
     return _search(f, rough, max(ONE, abs(rough)) * Decimal((0, (1,), 6 - ROUGH)), increasing)
 
 

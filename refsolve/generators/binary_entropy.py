@@ -6,6 +6,7 @@ logits l_i with alpha sigmoid(l_i) + l_i = b_i.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -18,6 +19,7 @@ from refsolve.exact.decimals import ONE, ZERO, decimal_of, root, sigmoid, softpl
 from refsolve.generators import Array, Decimals, Point
 from refsolve.generators import logarithms as lg
 from refsolve.generators.entropic import Entropic
+from refsolve.generators.roots import near
 
 if TYPE_CHECKING:
     from refsolve.proofs.curved import Curved, Found, Solution
@@ -74,7 +76,12 @@ class BinaryEntropy(Entropic):
                 x = sigmoid(at)
                 return at + alpha * x - bi, ONE + alpha * x * sigmoid(-at)
 
-            logits.append(bi if alpha == 0 else root(excess, bi, increasing=True))
+            start = near(_proposed(float(bi), float(alpha)))
+            logits.append(
+                bi
+                if alpha == 0
+                else root(excess, start or bi, increasing=True, near=start is not None)
+            )
         x = [sigmoid(at) for at in logits]
         return x, [sigmoid(-at) for at in logits], ZERO, [ZERO] * len(b)
 
@@ -90,3 +97,19 @@ class BinaryEntropy(Entropic):
     def loss(self, core: Curved, found: Solution) -> Decimal:
         """Sum of log(1 + e^b_i)."""
         return total(softplus(decimal_of(v)) for v in core.b)
+
+
+def _proposed(b: float, alpha: float) -> float:
+    """The root t of t + alpha/(1 + e^-t) = b in floats, a place to start from."""
+    low, high = b - alpha, b
+    t = high
+    for _ in range(200):
+        s = 1 / (1 + math.exp(-t)) if t > -700 else math.exp(max(t, -745.0))
+        off = t + alpha * s - b
+        low, high = (low, t) if off > 0 else (t, high)
+        new = t - off / (1 + alpha * s * (1 - s))
+        new = new if low < new < high else low + (high - low) / 2
+        if abs(new - t) <= 1e-15 * abs(new) or new in (low, high):
+            return new
+        t = new
+    return t

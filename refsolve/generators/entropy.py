@@ -32,7 +32,7 @@ from refsolve.exact.decimals import (
 from refsolve.generators import Array, Decimals, Point
 from refsolve.generators import logarithms as lg
 from refsolve.generators.entropic import Entropic
-from refsolve.generators.roots import bracket, log_root, sum_root
+from refsolve.generators.roots import MANY, bracket, log_root, near, sum_root
 
 if TYPE_CHECKING:
     from refsolve.proofs.curved import Curved, Found, Solution
@@ -146,7 +146,8 @@ class Entropy(Entropic):
             change += weight * moved * y / (ONE + bias * y)
             return free.ln(), change / free
 
-        theta = root(log_sum, max(order[0], ZERO))
+        start = _proposed(b, alpha, bias, k, shared)
+        theta = root(log_sum, start or max(order[0], ZERO), near=start is not None)
         cap, _, _, _, y, _ = point(theta)
         x = [min(entropic(bi - theta, alpha), cap) for bi in b]
         reach = theta + alpha * cap + cap.ln()
@@ -184,6 +185,21 @@ class Entropy(Entropic):
             share = ZERO if shared else total(found.mu) / k
             return -log1p(-s) + share
         return found.theta + total(found.mu) / k
+
+
+def _proposed(
+    b: list[Decimal], alpha: Decimal, bias: Decimal, k: int, shared: bool
+) -> Decimal | None:
+    """The root theta in long doubles, a place to start from."""
+    if len(b) < MANY:
+        return None
+    numbers = np.array([float(v) for v in b], np.longdouble)
+    try:
+        with np.errstate(all="ignore"):
+            found = TopK(numbers, np.longdouble(alpha), np.longdouble(bias), k, not shared)
+            return near(found.low + (found.high - found.low) / 2)
+    except (ArithmeticError, ValueError):
+        return None
 
 
 def _maximum_shared(z: Array, k: int) -> Point:

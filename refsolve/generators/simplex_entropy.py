@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from refsolve._types import Float, Floats
 from refsolve.exact.decimals import (
     ONE,
@@ -24,7 +26,7 @@ from refsolve.exact.decimals import (
 from refsolve.generators import Array, Decimals, Point
 from refsolve.generators import logarithms as lg
 from refsolve.generators.entropic import Entropic
-from refsolve.generators.roots import bracket, log_root
+from refsolve.generators.roots import MANY, bracket, log_root, near
 
 if TYPE_CHECKING:
     from refsolve.proofs.curved import Curved, Found, Solution
@@ -49,13 +51,17 @@ class SimplexEntropy(Entropic):
     ) -> tuple[Array, Any]:
         """The point p."""
         at = b + beta * target
+        low, high = self._bracket(at, beta)
+        p = lg.exp(log_root(at - low - (high - low) / 2, beta))
+        return p / p.sum(), None
+
+    def _bracket(self, at: Array, beta: Float) -> tuple[Any, Any]:
+        """Both ends of a bracket of the root theta."""
 
         def excess(t: Float) -> Any:
             return lg.logsumexp(log_root(at - t, beta))[0]
 
-        low, high = bracket(excess, at.max(), abs(at).max() + beta)
-        p = lg.exp(log_root(at - low - (high - low) / 2, beta))
-        return p / p.sum(), None
+        return bracket(excess, at.max(), abs(at).max() + beta)
 
     # ---- in decimals
 
@@ -72,7 +78,13 @@ class SimplexEntropy(Entropic):
             slope = -total(xi / (ONE + alpha * xi) for xi in x)
             return total(x).ln(), slope / total(x)
 
-        theta = root(log_sum, max(points))
+        start = None
+        if len(points) >= MANY:
+            at = np.array([float(point) for point in points], np.longdouble)
+            with np.errstate(all="ignore"):
+                low, high = self._bracket(at, np.longdouble(alpha))
+            start = near(low + (high - low) / 2)
+        theta = root(log_sum, start or max(points), near=start is not None)
         return [entropic(point - theta, alpha) for point in points], [], theta, [ZERO] * len(b)
 
     def conditions(self, core: Curved, found: Found) -> Decimal:

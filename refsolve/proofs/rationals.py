@@ -4,6 +4,7 @@ Floats are taken as the rational numbers that they are, in object arrays that nu
 """
 
 import importlib
+import math
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
@@ -36,12 +37,15 @@ def vector(values: Array | Iterable[Scalar | Decimal]) -> Vector:
 
 def total(v: Vector) -> Fraction:
     """Sum of the entries, a Fraction even if there are none."""
-    return sum(v.tolist(), Fraction(0))
+    return dot(v, np.ones(v.size, int))
 
 
 def dot(v: Vector, w: Vector) -> Fraction:
-    """Inner product."""
-    return sum((a * b for a, b in zip(v.tolist(), w.tolist(), strict=True)), Fraction(0))
+    """Inner product, with one quotient at the end, not one a summand."""
+    pairs = list(zip(v.tolist(), w.tolist(), strict=True))
+    below = [a.denominator * b.denominator for a, b in pairs]
+    one, parts = math.lcm(*set(below)), zip(pairs, below, strict=True)
+    return Fraction(sum(a.numerator * b.numerator * (one // q) for (a, b), q in parts), one)
 
 
 def norm(v: Vector) -> float:
@@ -51,11 +55,6 @@ def norm(v: Vector) -> float:
         return 0.0
     squares = sum(float(x / largest) ** 2 for x in v.tolist())
     return number(largest) * squares**0.5
-
-
-def largest(v: Vector) -> float:
-    """Largest absolute value."""
-    return number(max((abs(x) for x in v.tolist()), default=Fraction(0)))
 
 
 def number(value: Fraction) -> float:

@@ -116,7 +116,6 @@ def test_soak_runs_over_seed_after_seed_and_keeps_counts_only():
     assert "700 pass" in report.summary()
     with_time = verify(projections.alpha, PROBLEM, "soak", seconds=0.05, checks=["certified_gap"])
     assert with_time.checked > 0
-    assert with_time.elapsed < 60
 
 
 def test_soak_keeps_some_failures_and_counts_them_all(monkeypatch):

@@ -25,7 +25,7 @@ def _tiny(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_everybody_reaches_the_same_accuracy_and_a_record_is_continued(tmp_path: Any) -> None:
     path, said = tmp_path / "record.jsonl", []
-    runs = standing_report.collect(path, [TINY], 20.0, said.append, lambda: None)
+    runs = standing_report.collect(path, [TINY], 600.0, said.append, lambda: None)
     expected = {
         (at, name) for at in (1e-3, 1e-6) for name in ("auto", "active", "interior", "liblinear")
     }
@@ -33,13 +33,13 @@ def test_everybody_reaches_the_same_accuracy_and_a_record_is_continued(tmp_path:
     assert said == runs == standing_report.read(path)
     for run in runs:
         assert run.seconds is not None
-        assert 0.0 < run.seconds < 20.0
+        assert 0.0 < run.seconds < 600.0
         assert run.suboptimality is not None
         assert -1e-8 <= run.suboptimality <= run.accuracy
     lines = path.read_text().splitlines()
     path.write_text("\n".join(lines[:-2]) + "\n")  # as if it had been interrupted
     again: list[Run] = []
-    standing_report.collect(path, [TINY], 20.0, again.append, lambda: None)
+    standing_report.collect(path, [TINY], 600.0, again.append, lambda: None)
     assert [run[:5] for run in again] == [run[:5] for run in runs[-2:]]
 
 
@@ -63,7 +63,7 @@ def test_a_peer_that_never_gets_there_has_no_time() -> None:
         lambda X, y, C, tol: peers.logistic(X, y, C, 1.0, 1), peers.softmax_objective
     )
     wanted = [Run("tiny", "softmax", 1.0, at, "lazy", None, None) for at in (1e-3, 1e-6)]
-    for run in standing._matched(wanted, lazy, X, y, 0.0, 20.0):
+    for run in standing._matched(wanted, lazy, X, y, 0.0, 600.0):
         assert run.seconds is None
         assert run.suboptimality is not None
         assert run.suboptimality > run.accuracy
@@ -112,7 +112,7 @@ def test_a_solver_that_is_not_for_the_problem_says_so(monkeypatch: pytest.Monkey
     names = standing.AUTO, "active", "interior", "liblinear"
     known: set[tuple] = {("wide", "hinge", 1.0, at, s) for at in (1e-3, 1e-6) for s in names}
     known.remove(("wide", "hinge", 1.0, 1e-3, "interior"))
-    (run,) = standing.measure("wide", "hinge", 1.0, 20.0, known)
+    (run,) = standing.measure("wide", "hinge", 1.0, 600.0, known)
     assert run.seconds is None
     assert "100 x 100 weights" in run.why
     assert standing_report.standings([run._replace(solver="auto")]) == []

@@ -8,6 +8,7 @@ are rounding-error bounds for the precision of the input.
 
 from verification.certificates import core, entropy_points, loss, points, ranking, truth
 from verification.certificates.dispatch import certify, expected, judge
+from verification.certificates.extended import judge_long
 from verification.certificates.fitted import judge_claims, trained
 from verification.certificates.model import ModelCertificate, erm
 
@@ -20,6 +21,7 @@ __all__ = [
     "expected",
     "judge",
     "judge_claims",
+    "judge_long",
     "loss",
     "points",
     "ranking",

@@ -4,6 +4,9 @@ No literals: every tolerance is eps of the input's precision, times a size facto
 the sums involved, times the sizes of the numbers that enter them.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
 from typing import Any
 
@@ -15,6 +18,17 @@ from verification.problems.problem import lookup
 from verification.verdicts import promise
 
 LARGEST = float(np.finfo(float).max)
+_FLUSHED: ContextVar[bool] = ContextVar("flushed", default=False)
+
+
+@contextmanager
+def flushed() -> Iterator[None]:
+    """Judge as if numbers below the smallest normal one were zero."""
+    token = _FLUSHED.set(True)
+    try:
+        yield
+    finally:
+        _FLUSHED.reset(token)
 
 
 def _floats(instance: Instance) -> "np.finfo[Any]":
@@ -35,7 +49,8 @@ def smallest(instance: Instance) -> float:
 
 def quantum(instance: Instance) -> float:
     """Least positive number of the main array's dtype: below `smallest` all numbers are multiples of it."""
-    return float(_floats(instance).smallest_subnormal)
+    own = _floats(instance)
+    return float(own.tiny if _FLUSHED.get() else own.smallest_subnormal)
 
 
 def underflow(instance: Instance, d: int, *units: Fraction | float) -> Fraction:

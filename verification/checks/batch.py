@@ -116,7 +116,7 @@ def _examine(call: Caller, instance: Instance) -> tuple[Judgement, list[Instance
     found = rows(instance)
     unweighted, varied = [_without_weight(row) for row in found], vary(found)
     trials = [(unweighted, stack(unweighted, "always"))]
-    if varied != found and call.accepts(varied[-1]):
+    if varied != found and call.accepts(varied[-1]) and call.per_row is not False:
         trials.append((varied, stack(varied, "always", "may")))
     trials.append((unweighted[:1], stack(unweighted[:1], "always")))
     judgements = []
@@ -175,8 +175,22 @@ def takes_batches(call: Caller) -> bool:
         with promise.held(lambda: max(DIGITS, promised or 0.0)):
             if not _judge_rows(few, answer).ok:
                 return _takes_many(call, few)
+        if call.per_row is None:
+            call.per_row = _takes_rows(call, few)
         tried += 1
     return tried > 0
+
+
+def _takes_rows(call: Caller, few: list[Instance]) -> bool | None:
+    """Whether a batch may have a radius per row: np.clip(a, 0, r) raises an error, and is no worse for it."""
+    varied = vary(few)
+    if varied == few or not call.accepts(varied[-1]) or len(few) == few[0][few[0].problem.data].size:
+        return None
+    try:
+        call.raw(stack(varied, "always", "may"))
+    except (CandidateCrashError, CandidateTimeoutError, NotApplicableError):
+        return False
+    return True
 
 
 def _takes_many(call: Caller, few: list[Instance]) -> bool:

@@ -91,6 +91,18 @@ def blocks(rng: np.random.Generator, y: np.ndarray, m: int, k: int, C: float) ->
     return A
 
 
+def outside(m: int, label: int, k: int, C: float, kind: int) -> tuple[int, np.ndarray]:
+    """A block that violates one condition alone: s <= C, then x >= 0, then <1,a> = 0; and its k."""
+    x = np.zeros(m - 1)
+    x[:k], s = 2 * C / k, 2 * C
+    if kind == 1 and m > 3:
+        k, s = 1, 0.75 * C
+        x[:3] = C / 2, C / 2, -C / 4
+    elif kind:
+        x[:], s = 0.0, C / 2
+    return k, np.insert(-x, label, s)
+
+
 def training_sets(seed: int = 0, count: int = 56) -> Iterator[dict[str, Any]]:
     """Small to large: X, y, A, C and k, all dyadic, most of them feasible."""
     rng = np.random.default_rng(8 + seed)
@@ -101,9 +113,11 @@ def training_sets(seed: int = 0, count: int = 56) -> Iterator[dict[str, Any]]:
         y = rng.integers(m, size=n)
         A = blocks(rng, y, m, k, C)
         spoilt = i % 4
-        if spoilt == 1:  # outside: too much mass, an entry above its share, or below 0
+        if spoilt == 1 and i % 3 == 0:  # outside by several conditions
             A *= 2 if A.any() else 1
             A[0] += np.roll(np.eye(m)[0] - np.eye(m)[1], y[0]) * C * rng.choice([-0.5, 2.0])
+        elif spoilt == 1:
+            k, A[0] = outside(m, int(y[0]), k, C, i // 4 % 3)
         elif i % 8 == 7:  # all mass on one, within C/k
             k, A[0] = 2, np.roll(np.eye(m)[0] - np.eye(m)[1], y[0]) * C / 2
         yield {"X": rng.integers(-3, 4, (n, d)).astype(float), "y": y, "A": A, "C": C, "k": k}

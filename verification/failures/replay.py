@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from verification import checks
+from verification.adapters.precision import Rounded
 from verification.errors import InvalidArgumentError, UntrustedFileError
 from verification.failures import answers, stored
 from verification.failures.run_command import command
@@ -149,6 +150,8 @@ class Replay:
             promised = self.settings.get("accuracy")
             refusing = tuple(self.settings.get("refuses") or ())
             call = Caller(candidate, problem, timeout, batch, promised, refusing)
+            if self.settings.get("dtype"):
+                call.dtype = Rounded(self.settings["dtype"]).dtype
             # what hangs is not given the time that compilers are
             call.called = self.verdict == Verdict.TIMEOUT.value
             with watch(call):

@@ -83,6 +83,8 @@ def command(run: Report | Replay) -> str:
             words += [f"--{option}", str(settings[option])]
     if settings.get("accuracy") is not None:
         words += ["--accuracy", str(settings["accuracy"])]
+    if settings.get("dtype") is not None:
+        words += ["--dtype", settings["dtype"]]
     for name in settings.get("refuses") or ():
         words += ["--refuses", name]
     timeout = settings.get("timeout")

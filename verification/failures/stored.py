@@ -153,6 +153,7 @@ _SETTINGS: Mapping[str, Callable[[Any], Any]] = {
     "solver": _of(str, type(None)),
     "started": _of(dict, type(None)),
     "accuracy": promise.checked,
+    "dtype": _of(str, type(None)),
     "refuses": _texts,
 }
 

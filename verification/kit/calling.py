@@ -16,7 +16,7 @@ import numpy as np
 
 from verification.errors import CandidateSignatureError, InvalidArgumentError
 from verification.instances.instance import Instance, literal
-from verification.kit import parts
+from verification.kit import float_state, parts
 from verification.kit.refusals import Refusals, lineage
 from verification.kit.signatures import full_name, match, parameters
 from verification.kit.unwrapping import unwrap
@@ -136,6 +136,10 @@ class Caller:
         self.wait: Wait | None = None  # the call under way
         self.last: Candidate | None = None  # what the last call returned
         self.called = False
+        self.left = ""  # what a call changed in the floating point state
+        self.said: set[str] = set()  # findings that are said once
+        self.answered: set[str] = set()  # types of the numbers in the answers
+        self.per_row: bool | None = None  # whether batches may have an r per row
         self.keep: Callable[[dict[str, Any], Candidate], None] | None = None  # sees every answer
         # the precision that an adapter says the function computes in; None for that of the instance
         dtype = getattr(function, "dtype", None)
@@ -218,13 +222,16 @@ class Caller:
         parts = [source(name) for name in self.positional]
         return ", ".join([*parts, *(f"{name}={source(name)}" for name in self.named)])
 
+    def given(self, params: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """What is passed by position, and by name."""
+        return [params[n] for n in self.positional], {n: params[n] for n in self.named}
+
     def raw(self, params: dict[str, Any], complement: bool = False) -> Candidate:
         """Solve with these very arguments (not copies: purity is checked with them).
 
         ``complement``: ask for the pair (answer, 1 - s).
         """
-        args = [params[name] for name in self.positional]
-        kwargs = {name: params[name] for name in self.named}
+        args, kwargs = self.given(params)
         if complement:
             kwargs["return_complement"] = True
         if prepare := getattr(self.function, "prepare", None):
@@ -237,8 +244,8 @@ class Caller:
         # a program is killed when its time is over, and that should not be interrupted
         grace = KILLING if hasattr(self.function, "deaths") else 0.0
         try:
-            with _alarm(limit + grace), np.errstate():  # as it was, whatever the candidate sets
-                output = self.function(*args, **kwargs)
+            with _alarm(limit + grace), np.errstate(), self._observed():
+                output = self._output(args, kwargs)
         except CandidateTimeoutError:
             self.timeouts += 1
             raise
@@ -259,9 +266,46 @@ class Caller:
             self.timeouts += 1
             raise CandidateTimeoutError(f"no answer within {limit:g} s")
         self.last = self.unwrapped(output, complement)
+        self.answered.add(np.asarray(self.last.x).dtype.name)
         if self.keep is not None:
             self.keep(params, self.last)
         return self.last
+
+    @contextmanager
+    def _observed(self) -> Iterator[None]:
+        """Note what a call leaves behind of the floating point state, and undo it."""
+        before = float_state.now()
+        if before[1:] != float_state.USUAL[1:]:  # since a library was loaded
+            self.left = self.left or float_state.changes(float_state.USUAL, before)
+        try:
+            yield
+        finally:
+            after = float_state.now()
+            if after != before:
+                self.left = self.left or float_state.changes(before, after)
+            if after[1:] != float_state.USUAL[1:]:
+                float_state.restore()
+
+    def _output(self, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """What is returned; a function that takes nothing by name, such as jax.grad(f), gets all by place."""
+        try:
+            return self.function(*args, **kwargs)
+        except CandidateTimeoutError:
+            raise
+        except Exception:
+            if self.answered or not self.named or "return_complement" in kwargs:
+                raise
+            takes = [p.name for p in parameters(self.function) or () if p.name in self.named]
+            if len(takes) != len(self.named):
+                raise
+            try:
+                output = self.function(*args, *(kwargs[name] for name in takes))
+            except Exception:
+                output = None
+            if output is None:
+                raise
+            self.positional, self.named = (*self.positional, *takes), ()
+            return output
 
     def unwrapped(self, output: Any, complement: bool = False) -> Candidate:
         """What the candidate returned as a `Candidate`; CandidateCrashError if it is no numbers."""

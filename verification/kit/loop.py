@@ -6,6 +6,7 @@ import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from verification.failures import run_command
 from verification.failures import shrink as shrinking
 from verification.instances import drawing
 from verification.instances.instance import Instance
-from verification.kit import fixing, known_failures, refusals
+from verification.kit import findings, fixing, known_failures, refusals
 from verification.kit.calling import (
     Caller,
     CandidateError,
@@ -63,6 +64,7 @@ def verify(
     shrink: bool = True,
     every: int = 1,
     accuracy: float | None = None,
+    dtype: Any = None,
     refuses: Refuses = (),
     count: int | None = None,
     seconds: float | None = None,
@@ -113,6 +115,9 @@ def verify(
         bound; of a trained model the relative gap, which it is asked for, too. Relative to the sizes
         of the numbers that enter, as the bound is (docs/verify_your_own.md). A program may announce
         it. The report says which accuracy would have passed.
+    dtype : str or dtype, optional
+        Precision that the candidate computes in, "float32": instances are rounded to it, and judged by
+        its rounding. By default that of an adapter, else float64.
     refuses : exception type, or several, or their names
         Errors by which the candidate refuses arguments that it does not handle, and then
         NotImplementedError, too: skipped, and counted by argument.
@@ -165,6 +170,7 @@ def verify(
         "count": count,
         "seconds": seconds,
         "accuracy": promised,
+        "dtype": None if dtype is None else str(np.dtype(dtype)),
         "refuses": refusing,
         **(run_command.settings_of(candidate) if given else {"solver": run_command.FAST}),
     }
@@ -181,6 +187,7 @@ def verify(
                 candidate.dtype = dtype  # type: ignore[attr-defined]
         call = Caller(candidate, task, timeout, batch, promised, refusing)
         call.keep = keep
+        call.dtype = call.dtype if dtype is None else precision.Rounded(dtype).dtype
         stack.enter_context(watch(call, waiting=waiting))
         for result in _results(call, selected, (profile, seed, every), limit, deadline, progress):
             result = expected.apply(result)
@@ -281,12 +288,18 @@ def run_one(name: str, check: Check, call: Caller, instance: Instance) -> Result
     try:
         call.last = None
         judgement = call.remarked(check.examine(call, instance))
+        if instance.problem.model is None:
+            again = partial(check.examine, call, instance)
+            judgement = findings.once(call, instance, judgement, again)
     except NotApplicableError as error:
         judgement = Judgement(Verdict.SKIPPED, message=str(error))
         if refused := isinstance(error, RefusedError):
             call.refusals.refuse(instance, str(error))
     except CandidateError as error:
         late = isinstance(error, CandidateTimeoutError)
+        if "single" in call.said and not late:  # float32 overflows where the input does not
+            skipped = Judgement(Verdict.SKIPPED, message="the answers are float32, as said before")
+            return Result.of(name, instance, skipped)
         verdict, rows = Verdict.TIMEOUT if late else Verdict.CRASH, error.asked and error.asked[0]
         judgement = Judgement(verdict, message=str(error), rows=rows or ())
     if call.last is not None and not refused:

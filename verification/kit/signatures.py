@@ -1,6 +1,7 @@
 """What a function takes, and which arguments of a problem go where."""
 
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -11,7 +12,13 @@ from verification.problems.problem import Problem
 def full_name(function: Callable[..., Any]) -> tuple[str, str]:
     """Module and qualified name of a function, or of an object that is called like one."""
     qualified = getattr(function, "__qualname__", None) or type(function).__qualname__
-    return getattr(function, "__module__", None) or "builtins", qualified
+    module = getattr(function, "__module__", None) or "builtins"
+    found: Any = sys.modules.get(module)
+    for part in qualified.split("."):
+        found = getattr(found, part, None)
+    if found is not None and found is getattr(function, "__wrapped__", None):
+        qualified = f"<wrapper of {qualified}>"  # jax.grad(f) has the name of f
+    return module, qualified
 
 
 def parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:

@@ -57,7 +57,7 @@ CRASHES = {
 def test_crashes(program, monkeypatch, case):
     monkeypatch.setattr(process, "LONGEST_LINE", 2**20)
     body, evidence = CRASHES[case]
-    with external(program(body), problem=NAME, timeout=5.0) as solver:
+    with external(program(body), problem=NAME, timeout=60.0) as solver:
         pid = solver.pid
         if case == "closed stdin":
             solver.timeout = solver.startup = 0.1
@@ -98,8 +98,8 @@ def test_hangs(program, tmp_path, case):
 def test_while_a_program_is_waited_for_it_is_said(program, monkeypatch):
     monkeypatch.setattr("verification.kit.watching.EVERY", 0.02)
     said = []
-    with external(program("time.sleep(60)"), problem=NAME, timeout=0.1, startup=0.1) as solver:
-        verify(solver, NAME, checks=["lengths"], timeout=0.1, waiting=said.append, shrink=False)
+    with external(program("time.sleep(60)"), problem=NAME, timeout=1.5, startup=0.1) as solver:
+        verify(solver, NAME, checks=["lengths"], timeout=1.5, waiting=said.append, shrink=False)
     assert "waited for project(a[33], r=1.0, rho=0.0), after 0 of 3 timeouts" in said[0]
     assert "after 2 of 3" in said[-1]
 
@@ -193,7 +193,7 @@ def test_grandchildren_are_found_and_killed(program, tmp_path, end):
     }
     path = tmp_path / "pids"
     body = FORKS.replace("PATH", repr(str(path))) + rest[end]
-    solver = external(program(body), problem=NAME, timeout=5.0)
+    solver = external(program(body), problem=NAME, timeout=60.0)
     solver(A)
     pids = [solver.pid, *map(int, path.read_text().split())]
     assert len(pids) == 3

@@ -71,6 +71,9 @@ _Accuracy = Annotated[
     float | None,
     typer.Option(help="Relative accuracy that the solver promises, 1e-10; default: rounding."),
 ]
+_Dtype = Annotated[
+    str | None, typer.Option(help="Precision that the solver computes in, float32.")
+]
 _Refuses = Annotated[
     list[str] | None,
     typer.Option(help="Error by which it refuses arguments, ValueError; repeatable."),
@@ -108,6 +111,7 @@ def verify(
     isolate: _Isolate = None,
     batch: _Batch = None,
     accuracy: _Accuracy = None,
+    dtype: _Dtype = None,
     refuses: _Refuses = None,
     timeout: _Timeout = 10.0,
     count: _Count = None,
@@ -160,6 +164,7 @@ def verify(
                 batch=batch,
                 timeout=timeout,
                 accuracy=accuracy,
+                dtype=dtype,
                 refuses=refuses or (),
                 isolate=solver is not None if isolate is None else isolate,
                 count=count,

@@ -1,0 +1,202 @@
+"""What long vectors, earlier calls, other threads and the floating point state show of a solver."""
+
+import functools
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from verification import checks, verify
+from verification.certificates import certify, extended
+from verification.kit import float_state
+from verification.kit.calling import Caller
+from verification.problems.problem import fast_candidate, lookup
+from verification.selftest import stopped, written
+from verification.verdicts.verdict import Candidate
+
+SIMPLEX = "simplex.projection"
+RIGHT = written.build("simplex_sort")
+
+
+def failed(candidate, check, problem=SIMPLEX, **options):
+    report = verify(candidate, problem, checks=[check], **options)
+    return report if not report.ok else None
+
+
+@pytest.mark.parametrize("kind", sorted(stopped.KINDS))
+def test_what_stops_too_early_is_wrong_on_the_fixed_regime_and_is_found(kind):
+    make, problem, fixed, *_ = stopped.KINDS[kind]
+    limit = {"newton": 4.0, "bisection": 18.0}.get(kind, 6.0)
+    assert stopped.worst(problem, make(limit, 0.0)) > stopped.WRONG[problem]
+    check = "trained" if problem == "binary_svm.primal" else "distributions"
+    assert failed(make(limit, 0.0), check, problem, fixed=fixed, shrink=False)
+
+
+def test_distributions_pass_a_right_solver_and_find_float32_in_long_vectors():
+    assert failed(RIGHT, "distributions") is None
+
+    def single(a, r=1.0):
+        return RIGHT(a.astype(np.float32).astype(float) if a.size > 2000 else a, r)
+
+    assert failed(single, "distributions", shrink=False)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [SIMPLEX, "topk_cone.projection", "softmax.prox", "topk_hinge_beta.value", "ova_logistic.gradient",
+     "sparsemax.sdca_update", "softmax.conjugate"],
+)  # fmt: skip
+def test_what_extended_precision_proves_is_right(name):
+    """It never passes what exact arithmetic refuses: answers off by more and more."""
+    problem = lookup(name)
+    call, proven, refused = Caller(fast_candidate(name), problem), 0, 0
+    instances = checks.discover()["distributions"].instances(problem, "quick", 3)
+    for instance in [i for i in instances if i[problem.data].size < 100][::2]:
+        answer = np.asarray(call(instance).x, dtype=float)
+        for off in (0.0, 1e-15, 1e-13, 1e-11, 1e-9, 1e-6):
+            moved = np.asarray(answer * (1 + off * (-1.0) ** np.arange(answer.size)))
+            moved = moved.reshape(answer.shape)
+            judged = extended.proven(instance, moved)
+            exact = certify(instance, Candidate(moved)).ok
+            assert exact or judged is None
+            proven, refused = proven + (judged is not None), refused + (not exact)
+    assert proven > 2
+    assert refused > 5
+
+
+def rounded_key(a, r=1.0, table={}):  # noqa: B006
+    key = np.round(a, 6).tobytes(), r
+    if key not in table:
+        table[key] = RIGHT(a, r)
+    return table[key].copy()
+
+
+def test_a_table_under_a_rounded_key_is_found_and_the_calls_are_shown():
+    report = failed(rounded_key, "history")
+    assert "for step in (0.0, " in report.counterexample
+    lines = [x for x in report.counterexample.splitlines() if not x.startswith(("from", "# "))]
+    printed = []
+    exec(
+        "\n".join(lines),
+        {"rounded_key": functools.partial(rounded_key, table={}), "print": printed.append},
+    )
+    assert any(np.array_equal(printed[0], x) for x in printed[1:])
+
+
+def test_an_answer_of_the_call_before_is_found():
+    calls, before = [0], [None]
+
+    def stale(a, r=1.0):
+        calls[0] += 1
+        x = RIGHT(a, r)
+        old, before[0] = before[0], x
+        return old if calls[0] % 2048 == 0 and old is not None and old.shape == x.shape else x
+
+    report = failed(stale, "history")
+    assert "two instances by turns" in report.failures[0].message
+    assert failed(RIGHT, "history") is None
+
+
+def test_a_workspace_that_threads_share_is_found():
+    shared = {}
+
+    def project(a, r=1.0):
+        work = shared.setdefault(a.size, np.empty(a.size))
+        work[:] = a
+        time.sleep(0 if threading.current_thread() is threading.main_thread() else 0.001)
+        return RIGHT(work, r)
+
+    report = failed(project, "concurrency", shrink=False)
+    assert "four threads at once" in report.failures[0].message
+    assert failed(RIGHT, "concurrency") is None
+
+
+def test_a_state_that_is_left_behind_is_said_once():
+    def leaves(a, r=1.0):
+        np.seterr(divide="raise")
+        return RIGHT(a, r)
+
+    report = verify(leaves, SIMPLEX, checks=["ties"], shrink=False)
+    assert report.counts["fail"] == 1
+    assert "np.seterr): divide from" in report.failures[0].message
+    assert np.geterr()["divide"] != "raise"
+
+
+@pytest.mark.skipif(float_state._SAVED is None, reason="the C library has no fegetenv")
+def test_a_rounding_mode_is_named_and_undone():
+    upward = next((m for m in (0x800, 0x400000) if _rounds(m) == "up"), None)  # x86-64, AArch64
+    if upward is None:
+        pytest.skip("no known number of the mode")
+
+    def rounds(a, r=1.0):
+        float_state._C.fesetround(upward)
+        return RIGHT(a, r)
+
+    report = verify(rounds, SIMPLEX, checks=["ties"], shrink=False)
+    assert report.counts["fail"] == 1
+    assert "to nearest became up" in report.failures[0].message
+    assert float_state.now().rounding == "to nearest"
+
+
+def _rounds(mode):
+    float_state._C.fesetround(mode)
+    found = float_state.now().rounding
+    float_state.restore()
+    return found
+
+
+def test_float32_answers_are_said_once_and_judged_as_such():
+    def single(a, r=1.0):
+        return RIGHT(a.astype(np.float32), np.float32(r)).astype(np.float32)
+
+    report = verify(single, SIMPLEX, checks=["certified_gap"], shrink=False)
+    assert report.counts["fail"] == 1
+    assert "--dtype float32" in report.failures[0].message
+    assert verify(single, SIMPLEX, checks=["certified_gap"], dtype="float32").ok
+
+
+def test_flushed_subnormals_are_one_finding():
+    least = np.finfo(float).tiny
+
+    def flushes(a, r=1.0):
+        x = RIGHT(np.where(abs(a) < least, 0.0, a), 0.0 if r < least else r)
+        return np.where(x < least, 0.0, x)
+
+    report = verify(flushes, SIMPLEX, shrink=False)
+    assert report.counts["fail"] <= 1
+    assert all("flushed to zero" in f.message for f in report.failures)
+
+
+def test_a_radius_per_row_need_not_be_taken():
+    assert verify(
+        lambda a, r=1.0: np.clip(a, 0, r), "box.projection", checks=["batch", "shapes"]
+    ).ok
+
+
+def test_what_takes_nothing_by_name_is_called_by_position():
+    gradient = written.build("softmax_gradient")
+
+    def loss(scores, y, costs=None, sample_weight=None):
+        return 0.0
+
+    @functools.wraps(loss)
+    def positional(*args, **named):
+        if named:
+            raise TypeError("differentiates by the first argument, of which there is none")
+        return gradient(*args)
+
+    globals()["loss"] = loss
+    loss.__qualname__ = positional.__qualname__ = "loss"
+    report = verify(positional, "softmax.gradient", checks=["ties"])
+    assert report.ok
+    assert report.candidate.endswith("<wrapper of loss>")
+    assert report.settings["solver"] == ""
+
+
+def test_every_port_that_is_written_is_one_and_the_right_ones_pass():
+    for name in ("first", "second"):
+        assert all(callable(written.build(**port)) for port in written.ports(name))
+    for of in ("simplex_newton", "topk_beta", "softmax_value"):
+        report = written.run({"of": of}, "quick", checks=["distributions", "history", "ties"])
+        report.raise_if_failed()

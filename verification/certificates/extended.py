@@ -1,0 +1,73 @@
+"""Judges answers of long vectors by certificates in extended precision, and exactly where these leave a doubt.
+
+Exact fractions take some 40 microseconds an entry, decimals ten times as much. The certificates of
+`refsolve.certificates` are the same formulas on whole arrays of long doubles: what they prove of an answer
+is within a few roundings of long doubles of what is exact, and those are a small part of the bound that an
+answer of this length is judged by. An answer passes only where they prove it; every other verdict is exact.
+"""
+
+import math
+
+import numpy as np
+
+from refsolve import certificates as proofs
+from refsolve.errors import RefsolveError
+from refsolve.proofs.certificate import Certificate
+from verification.certificates import core as cores
+from verification.certificates import tolerance
+from verification.certificates.dispatch import certify
+from verification.instances.instance import Instance
+from verification.verdicts.verdict import Candidate, Judgement, Verdict
+
+#: Share of the bound that a proof may take.
+SHARE = 0.5
+#: How far outside of the domain a point is beyond any doubt.
+OUTSIDE = 1e-6
+
+
+def judge_long(instance: Instance, candidate: Candidate) -> Judgement:
+    """The judgement, from extended precision where that proves the answer right."""
+    return proven(instance, np.asarray(candidate.x)) or certify(instance, candidate)
+
+
+def proven(instance: Instance, answer: np.ndarray) -> Judgement | None:
+    """A pass, if a certificate in long doubles shows it."""
+    problem = instance.problem
+    main = instance[problem.data]
+    plain = answer.dtype.kind == "f" and (answer.shape == main.shape or not problem.point)
+    if problem.kind not in ("sets", "losses") or not (plain and main.dtype == float):
+        return None
+    name = {"value": "loss_value"}.get(problem.operation, problem.operation)
+    given = {n: v for n, v in instance.params.items() if v is not None}
+    found: Certificate
+    try:
+        found = getattr(proofs, name)(
+            problem.stem, answer if problem.point else answer.item(), **given
+        )
+    except (RefsolveError, ArithmeticError, ValueError):
+        return None
+    d = main.size
+    relative = tolerance.relative(instance, d)
+    if problem.operation == "conjugate" and answer.item() == math.inf:
+        return Judgement(Verdict.PASS, accuracy=0.0) if found.violation > OUTSIDE else None
+    least, off = found.relative_gap, found.violation
+    if problem.point:
+        size = float(given["t"] if problem.operation == "prox" else np.abs(answer).sum())
+        if problem.generator.rational:
+            size += d**0.5 * float(np.abs(main).max()) * _expansion(instance)
+        if problem.unique:
+            least = 0.0
+            off = max(off, found.distance)
+        least = max(least, off / size if size else math.inf)
+    if not least <= SHARE * relative:
+        return None
+    return Judgement(Verdict.PASS, distance=least, distance_tolerance=relative, accuracy=least)
+
+
+def _expansion(instance: Instance) -> float:
+    """How far an answer moves with the main array, at most: the scale of x over the curvature."""
+    if instance.operation == "projection":
+        return 1.0
+    curvature = float(cores.curvature_of(instance)[0] + cores.modulus(instance))
+    scale = float(instance["t"] if instance.operation == "prox" else cores.mass(instance))
+    return scale / curvature if curvature else 0.0

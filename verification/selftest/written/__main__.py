@@ -1,0 +1,5 @@
+"""``python -m verification.selftest.written``."""
+
+from verification.selftest.written import main
+
+main()
