@@ -21,9 +21,14 @@ class Proposal:
     z: Array
     status: str
 
+    @property
+    def solved(self) -> bool:
+        """Whether the solver calls it a solution; what it calls a ray is none."""
+        return "Infeasible" not in self.status
+
 
 def proposal(
-    program: ConeProgram, *, margin: float = 0.0, reward: float = 0.0, tolerance: float = 1e-13
+    program: ConeProgram, *, margin: float = 0.0, reward: float = 0.0, tolerance: float = 1e-11
 ) -> Proposal | None:
     """Ask Clarabel.
 
@@ -47,6 +52,8 @@ def proposal(
         size[rows] = size[rows].max()
     for start in program.exponential.tolist():
         size[start : start + 3] = size[start : start + 3].max()
+    for _, rows in program.more:
+        size[rows] = size[rows].max()
     b = program.b - margin * size * program.inwards()
     q = program.q + reward * (A.T @ inner)
     cones: list[Any] = []
@@ -56,6 +63,8 @@ def proposal(
         cones.append(clarabel.NonnegativeConeT(program.nonneg))
     cones += [clarabel.SecondOrderConeT(size) for size in program.soc]
     cones += [clarabel.ExponentialConeT()] * program.exp
+    for block, _ in program.more:
+        cones += block.clarabel()
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
