@@ -102,7 +102,8 @@ def dot(left: Array, right: Array) -> tuple[Fraction, Fraction]:
         products = left.astype(LONG) * right.astype(LONG)
         size = float(np.sum(np.abs(products))) * (1 + (len(left) + _FEW) * EPS)
         total = np.sum(products)
-    error = size * (len(left) + _FEW) * UNIT * (1 + _FEW * EPS) + TINY
+    some = bool(np.any((left != 0) & (right != 0)))
+    error = size * (len(left) + _FEW) * UNIT * (1 + _FEW * EPS) + TINY * some
     return rational(total), rational(error)
 
 

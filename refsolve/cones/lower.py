@@ -20,6 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from refsolve._types import Array
+from refsolve.cones.dependencies import dependencies
 from refsolve.cones.dyadic import Dyadic, product
 from refsolve.cones.enclosure import (
     EPS,
@@ -161,7 +162,14 @@ def _without_residual(
     curved = np.asarray(abs(C[:, m:]).sum(axis=0)).ravel() > 0
     moved = np.where(curved, np.maximum(np.abs(w), 1), 0.0)
     weights = np.concatenate((freedom(program, z), moved)).astype(float)
-    system = System(C, weights)
+    try:
+        system = System(C, weights)
+    except Unproven:
+        known = dependencies(C, -program.q[columns])
+        if known is None or known.contradiction:
+            raise
+        C, columns = C[known.kept], columns[known.kept]
+        system = System(C, weights)
     z, w = z.astype(LONG), w.astype(LONG)
     for _ in range(4):
         left = _residual(program, z, w)[columns]

@@ -279,11 +279,7 @@ class Completion:
         return x, np.setdiff1d(active, rows)
 
     def repaired(self, x: Array, found: Proposal | None) -> Iterator[Point]:
-        """Feasible points near ``x``, the nearest first.
-
-        On the equations; on the rows that a solver's multipliers call active; where a solver finds the
-        least objective with rows tightened, and on the way there.
-        """
+        """Feasible points near ``x``: on the equations, and on the rows that multipliers call active."""
         first = self.enclosed(x)
         if first is not None:
             yield first
@@ -298,18 +294,19 @@ class Completion:
                 point = self.enclosed(y, others)
                 if point is not None:
                     yield point
+
+    def tightened(self, x: Array) -> Iterator[Point]:
+        """Points of least objective with rows tightened, and on the way there from ``x``."""
         for margin in TIGHTENED:
-            inner = proposal(program, margin=margin)
+            inner = proposal(self.program, margin=margin)
             start = None if inner is None else self.enclosed(inner.x)
-            if inner is None or start is None:
+            if start is None:
                 continue
-            best = None
-            for share in (-14, -10, -7, -4, -2):  # shares 2^share of the way there
-                best = self.enclosed(x + 2.0**share * (start.x - x), passes=2)
-                if best is not None:
+            for share in (-24, -17, -12, -8, -4, -2):  # shares 2^share of the way there
+                point = self.enclosed(x + 2.0**share * (start.x - x), passes=2)
+                if point is not None:
+                    yield point
                     break
-            if best is not None:
-                yield best
             yield start
 
 

@@ -22,7 +22,7 @@ from refsolve.cones.lower import LowerBound, lower_bound
 from refsolve.cones.membership import outside
 from refsolve.cones.program import ConeProgram
 from refsolve.cones.ranges import Ranges
-from refsolve.cones.solving import Proposal, proposal
+from refsolve.cones.solving import Proposal, polished, proposal
 from refsolve.cones.travelling import Proof, proof
 from refsolve.cones.travelling import outside as outside_in_floats
 from refsolve.cones.upper import MARGINS, Completion, Point, direction, ray, relaxed_program
@@ -148,6 +148,12 @@ class Judge:
     def solution(self) -> Proposal | None:
         """What a solver says of the whole program."""
         return proposal(self.program)
+
+    @cached_property
+    def polished(self) -> Proposal | None:
+        """The same to more digits, for linear and quadratic programs."""
+        found = self.solution
+        return polished(self.program, found) if found is not None and found.solved else None
 
     # ---- verdicts
 
@@ -467,13 +473,14 @@ class Judge:
 
     def _proposals(self) -> Iterator[Proposal]:
         """A solver's points and multipliers, ever further inside the cones."""
-        if self.solution is not None:
-            yield self.solution
-        scale = 1.0 + float(np.abs(self.program.q).max(initial=0.0))
-        for reward in (1e-9, 1e-8, 1e-7, 1e-5):
-            found = proposal(self.program, reward=reward * scale)
+        for found in (self.polished, self.solution):
             if found is not None:
                 yield found
+        scale = 1.0 + float(np.abs(self.program.q).max(initial=0.0))
+        for reward in (1e-9, 1e-8, 1e-7, 1e-5):
+            inner = proposal(self.program, reward=reward * scale)
+            if inner is not None:
+                yield inner
 
     def _lower(self, level: Fraction | None, w: Array, scale: Fraction) -> LowerBound:
         """The best bound of those that a few multipliers give, offset included."""
@@ -488,17 +495,15 @@ class Judge:
             inner = math.nextafter(top + 1e-9 * abs(top), math.inf) if abs(top) < 1e300 else None
         if ranges.empty:
             return self._nothing(inner)
-        tried = []
         for found in self._proposals():
-            tried.append(found)
-            best = self._with(found, w, ranges, best, scale)
+            best = self._with(found, w, ranges, best, level, scale)
             if self._enough(best, level, close):
                 return self._whole(best)
             if inner is not None:
                 ranges.narrow(level=inner, curvature=self.curvature)
                 if ranges.empty:
                     return self._nothing(inner)
-                best = self._with(found, w, ranges, best, scale)
+                best = self._with(found, w, ranges, best, level, scale)
                 if self._enough(best, level, close):
                     break
         if best.value is not None and inner is not None:
@@ -506,17 +511,25 @@ class Judge:
         return self._whole(best)
 
     def _with(
-        self, found: Proposal, w: Array, ranges: Ranges, best: LowerBound, scale: Fraction
+        self,
+        found: Proposal,
+        w: Array,
+        ranges: Ranges,
+        best: LowerBound,
+        level: Fraction | None,
+        scale: Fraction,
     ) -> LowerBound:
         worth = float(scale) / (10 * len(w) + 10)
-        for z, at in _tries(found, w, all_of_them=best.value is None):
+        for z, at in _tries(found, w):
             for price in (math.inf, worth):
                 bound = lower_bound(
                     self.program, z, at, ranges.lo, ranges.hi, self.curvature, price
                 )
                 best = better(best, bound)
-                if bound.value is None and price == math.inf:
+                if bound.value is None or self._enough(best, level, scale / 100):
                     break
+            if self._enough(best, level, scale / 100):
+                break
         return best
 
     def _enough(self, best: LowerBound, level: Fraction | None, close: Fraction) -> bool:
@@ -532,9 +545,10 @@ class Judge:
     @cached_property
     def _guess(self) -> float:
         """About the optimum without the offset, for stopping early."""
-        if self.solution is None or not self.solution.solved:
+        found = self.polished or self.solution
+        if found is None or not found.solved:
             return math.inf
-        x = self.solution.x
+        x = found.x
         with np.errstate(all="ignore"):
             return float(x @ (self.program.P @ x) / 2 + self.program.q @ x)
 
@@ -562,10 +576,11 @@ class Judge:
         return best, at
 
     def _candidates(self, x: Array) -> Iterator[Point]:
-        found = self.solution if self.solution is not None and self.solution.solved else None
-        yield from self.anywhere.repaired(x, found)
-        if found is not None:
-            yield from self.anywhere.repaired(found.x, found)
+        found = [p for p in (self.polished, self.solution) if p is not None and p.solved]
+        yield from self.anywhere.repaired(x, found[0] if found else None)
+        for each in found:
+            yield from self.anywhere.repaired(each.x, each)
+        yield from self.anywhere.tightened(x)
 
     def _feasible_value(self, program: ConeProgram) -> Fraction | None:
         """The objective of a point that is feasible for certain, offset included."""
@@ -577,10 +592,12 @@ class Judge:
 
     def _feasible(self, program: ConeProgram) -> Point | None:
         somewhere = self.anywhere if program is self.program else Completion(program)
-        if program is self.program and self.solution is not None and self.solution.solved:
-            point = next(iter(somewhere.repaired(self.solution.x, self.solution)), None)
-            if point is not None:
-                return point
+        if program is self.program:
+            for found in (self.polished, self.solution):
+                if found is not None and found.solved:
+                    point = next(somewhere.repaired(found.x, found), None)
+                    if point is not None:
+                        return point
         for margin in MARGINS[1:]:
             point = somewhere.completed(np.zeros(len(program.q)), margin)
             if point is not None:
@@ -694,14 +711,13 @@ class Judge:
         return None
 
 
-def _tries(found: Proposal, w: Array, *, all_of_them: bool) -> Iterator[tuple[Array, Array]]:
+def _tries(found: Proposal, w: Array) -> Iterator[tuple[Array, Array]]:
     """Multipliers, and where to linearise."""
     yield found.z, found.x
     yield found.z, w
-    if all_of_them:
-        yield 0 * found.z, found.x
-        for few in _few_digits(found.z):
-            yield few, w
+    yield 0 * found.z, found.x
+    for few in _few_digits(found.z):
+        yield few, w
 
 
 def _size(expression: Any) -> float:
@@ -768,10 +784,11 @@ def _given_bound(
         z, x = np.zeros(len(program.b)), base.copy()
         if found is not None:
             z[given.used], x[given.free] = found.z, found.x
-        for multipliers in (z, 0 * z) if reward == 0 else (z,):
+        for multipliers in (z, 0 * z, *_few_digits(z)) if reward == 0 else (z,):
             best = better(best, lower_bound(program, multipliers, x, ranges.lo, ranges.hi, form))
-        near = goal is not None and best.value is not None and goal - best.value <= scale / 10
-        if near or not len(given.free):
+            if goal is not None and best.value is not None and goal - best.value <= scale / 10:
+                return best.value
+        if not len(given.free):
             break
     return best.value
 
