@@ -70,13 +70,13 @@ def _look(atom: Any, kept: bool) -> None:
         given = {abs(float(v)) for v in _constants(atom)}
         for numbers, name in ((_LOGGAMMA, "loggamma"), (_NORMCDF, "log_normcdf")):
             if all(any(abs(v * v - n) < 1e-9 or abs(v - n) < 1e-9 for v in given) for n in numbers):
-                _refuse(atom, f"cp.{name} is CVXPY's piecewise approximation of the function",
+                _refuse(atom, f"cp.{name}, CVXPY's piecewise approximation of the function",
                     "write the pieces out if they are what is meant")  # fmt: skip
 
 
 def _refuse(atom: Any, what: str, fix: str) -> None:
     expected = "expressions that CVXPY reduces as they are"
-    raise InvalidParameterError("problem", f"{str(atom)[:80]}: {what}", expected, fix)
+    raise InvalidParameterError("problem", f"{what}: {str(atom)[:80]}", expected, fix)
 
 
 def _quad_form() -> type:

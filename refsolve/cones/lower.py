@@ -85,6 +85,15 @@ def lower_bound(
     """
     if curvature is None:
         return LowerBound(None, "the quadratic part is not certain to be convex")
+    try:
+        return _bound(program, z, w, lo, hi, curvature, worth)
+    except OverflowError:
+        return LowerBound(None, "the numbers are beyond the range of floats")
+
+
+def _bound(
+    program: ConeProgram, z: Array, w: Array, lo: Array, hi: Array, curvature: Array, worth: float
+) -> LowerBound:
     if not (np.all(np.isfinite(z)) and np.all(np.isfinite(w))):
         return LowerBound(None, "the multipliers or the point are not finite")
     z = into_dual(program, z)

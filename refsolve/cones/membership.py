@@ -334,7 +334,7 @@ def _decide(program: ConeProgram, x: Array, wide: Array, far: Array, unsure: Arr
     rows = np.concatenate([*chosen, *(np.arange(r.start, r.stop) for r in blocks)]).astype(int)
     if len(rows) == 0:
         return
-    if not np.all(np.isfinite(x)):
+    if not (np.all(np.isfinite(x)) and np.all(np.isfinite(wide[rows]))):
         far[rows] = np.inf
         return
     s = Dyadic.of(program.b[rows]) - product(program.rows[rows], Dyadic.of(x))
@@ -345,14 +345,12 @@ def _decide(program: ConeProgram, x: Array, wide: Array, far: Array, unsure: Arr
     )  # fmt: skip
     moved = wide[rows]
     found = far[rows]
-    plain = slice(0, part.zero + part.nonneg)
-    values = s[plain]
-    found[plain] = np.maximum((-values).above() + moved[plain], 0.0)
-    found[: part.zero] = np.maximum(values.above(), (-values).above())[: part.zero]
-    found[: part.zero] += moved[: part.zero]
-    found[plain] = np.where(
-        moved[plain] * found[plain] > 0, np.nextafter(found[plain], 1e308), found[plain]
-    )
+    plain = part.zero + part.nonneg
+    lack = (-s[:plain]).above()
+    lack[: part.zero] = np.maximum(lack, s[:plain].above())[: part.zero]
+    lack += moved[:plain]
+    lack = np.where(moved[:plain] > 0, np.where(lack > 0, np.nextafter(lack, np.inf), lack), lack)
+    found[:plain] = np.maximum(lack, 0.0)
     exact_reach = Dyadic.of(moved)
     for rows_of in [slice(h, h + k) for h, k in zip(part.heads.tolist(), part.soc, strict=True)]:
         if _cone_inside(s[rows_of], exact_reach[rows_of]):

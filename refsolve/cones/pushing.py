@@ -47,10 +47,12 @@ def pushed(program: ConeProgram, x: Array, free: Array, far: Array) -> Array:
         if not able.any() or not np.isfinite(lack[i]):
             continue
         j = int(np.argmin(np.where(able, price[columns], np.inf)))
-        step = lack[i] / rise[j] * (1 + 1e-9)
-        x[columns[j]] += step + np.sign(step) * 1e-300
-        if step and x[columns[j]] == x[columns[j]] - step:
-            x[columns[j]] = np.nextafter(x[columns[j]], np.sign(step) * np.inf)
+        with np.errstate(all="ignore"):
+            step = lack[i] / rise[j] * (1 + 1e-9)
+            before, k = x[columns[j]], columns[j]
+            x[k] = before + step
+            if x[k] == before:
+                x[k] = np.nextafter(before, np.sign(rise[j]) * np.inf)
     return x
 
 
@@ -64,7 +66,8 @@ def _ways(program: ConeProgram, x: Array, far: Array) -> tuple[Array, Array]:
         lift = np.maximum(need - w, 0) + 1e-15 * np.abs(need)
         lower = np.maximum(u - v * np.log(w / v), 0) + 1e-15 * (np.abs(u) + v)
         ways = [np.where(wrong & (v > 0), way, np.where(wrong, np.inf, 0)) for way in (lift, lower)]
-    return ways[0].astype(float), np.nan_to_num(ways[1].astype(float), nan=np.inf)
+        lifted, lowered = (way.astype(float) for way in ways)
+    return lifted, np.where(np.isnan(lowered), np.inf, lowered)
 
 
 def _slopes(program: ConeProgram, x: Array, far: Array) -> dict[int, tuple[Array, Array]]:

@@ -53,8 +53,9 @@ def certify(
     problem : cvxpy.Problem
         After ``problem.solve()``, or with values set by hand.
     tolerance : float
-        Of ``delta``, and of the distance of values relative to |f(x)| + min(1, s), s the largest term of
-        the objective: multiplying the objective by 1e-7 does not make a wrong answer right.
+        Of ``delta``, divided by the largest coefficient of a row if that is above 1; and of the
+        distance of values, relative to |f(x)| + min(1, s), s the largest term of the objective:
+        multiplying the objective by 1e-7 does not make a wrong answer right.
     bounds : dict of Variable to (low, high), optional
         What is known of variables beyond the constraints; becomes an assumption.
 
@@ -96,9 +97,14 @@ def certify(
 
 @dataclass
 class _Found:
-    """Bounds about one point: f(x) in [least, value], f* >= lower, f(best) <= at."""
+    """Bounds about one point: f(x) in [least, value], f* >= lower, f(best) <= at.
+
+    Constraints fail by at most delta; relative to the largest coefficient, and 1, by at most share, at
+    least certain.
+    """
 
     delta: float
+    share: float
     certain: float
     value: Fraction | None = None
     least: Fraction | None = None
@@ -135,6 +141,7 @@ class Judge:
         self.flipped = isinstance(problem.objective, cp.Maximize)
         self.anywhere = Completion(self.program)
         self.lifted: Array | None = None
+        self.beyond = False
         values = [variable.value for variable in problem.variables()]
         self.has_values = all(v is not None for v in values)
         self.finite = self.has_values and all(np.all(np.isfinite(dense(v))) for v in values)
@@ -186,9 +193,9 @@ class Judge:
 
     def _found(self, x: Array) -> _Found:
         """Bounds on the objective at the values, the optimum, and the violation."""
-        point, whole, delta, certain = self._feasibility(x)
+        point, whole, delta, share, certain = self._feasibility(x)
         self.lifted = point.x
-        found = _Found(delta=delta, certain=certain)
+        found = _Found(delta=delta, share=share, certain=certain)
         found.value = self._value(point) if whole else None
         if found.value is None:
             self._objective_alone(found, x)
@@ -218,10 +225,14 @@ class Judge:
             return Verdict.INFEASIBLE, f"no point is feasible, but to {delta:.3g}"
         if certain > self.tolerance:
             return Verdict.VIOLATED, f"a constraint fails by {certain:.3g}"
-        if delta > self.tolerance:
+        if found.share > self.tolerance:
             return Verdict.INCONCLUSIVE, f"whether the constraints hold within {delta:.3g}"
         if value is None:
-            return Verdict.INCONCLUSIVE, "the objective may be infinite at the values"
+            why = "the numbers are beyond the range of floats"
+            return (
+                Verdict.INCONCLUSIVE,
+                why if huge else "the objective may be infinite at the values",
+            )
         if at is not None and low is not None and max(value, at) - low <= scale >= found.below:
             other = self._other_value(found)
             return (Verdict.INCONCLUSIVE, other) if other else (Verdict.CERTIFIED, "")
@@ -239,11 +250,10 @@ class Judge:
             if worse > scale:
                 return Verdict.SUBOPTIMAL, f"a feasible point is better by {worse:.3g}"
         if delta > 0 and low is not None:
-            side = "above" if self.flipped else "below"
-            return Verdict.NEARLY_FEASIBLE, (
-                f"the constraints fail by {delta:.3g}; the objective is at most {up(value - low):.3g} from "
-                f"its bound, and may be {side} the optimum by {found.below:.3g}"
-            )
+            side, beyond = ("above" if self.flipped else "below"), down(low - value)
+            off = f"is {side} the optimum by {beyond:.3g} or more" if beyond > 0 else ""
+            off = off or f"may be {side} the optimum by {found.below:.3g}"
+            return Verdict.NEARLY_FEASIBLE, f"the constraints fail by {delta:.3g}; the value {off}"
         gap = math.inf if low is None else up(value - low)
         reason = found.lower.reason if low is None else ""
         reason = "; ".join(filter(None, (reason, no_ray)))
@@ -320,6 +330,7 @@ class Judge:
         try:
             return point.objective(self.program) + self.offset
         except (OverflowError, ValueError):
+            self.beyond = True
             return None
 
     def _tolerance(self, value: Fraction | None, x: Array) -> Fraction:
@@ -332,11 +343,15 @@ class Judge:
         level = abs(value) if value is not None else Fraction(0)
         return Fraction(self.tolerance) * (level + Fraction(min(1.0, largest or 1.0)))
 
-    def _feasibility(self, x: Array) -> tuple[Point, bool, float, float]:
-        """The values completed; whether rows of added variables hold; the violation, at most and at least."""
+    def _feasibility(self, x: Array) -> tuple[Point, bool, float, float, float]:
+        """The values completed; whether rows of added variables hold; what the constraints fail by.
+
+        By at most; by at most and at least relative to the largest coefficient of a row, and 1.
+        """
         program, fixed = self.program, self.whole.fixed
         given = Completion(program, fixed)
-        point = None
+        mixed = given.used & (not fixed.all())
+        point, certain = None, 0.0
         if fixed.all():
             point = Point(x, np.zeros(len(x)))
         else:
@@ -344,39 +359,47 @@ class Judge:
                 point = given.enclosed(np.where(fixed, x, self.solution.x))
             if point is None:
                 _, point = next(given.attempts(x), (0.0, None))
+        whole = point is not None
+        met = np.zeros(len(program.b), dtype=bool)
         if point is not None:
-            met = np.zeros(len(program.b), dtype=bool)
-            met[: program.zero] = given.used[: program.zero] & ~fixed.all()
-            far = outside(program, point.x, point.eta, met)
-            delta = float(far.max(initial=0.0))
-            if delta == 0:
-                return point, True, 0.0, 0.0
-            certain = self._certain(far, point.x, given.used & ~fixed.all())
+            met[: program.zero] = mixed[: program.zero]
         else:
-            delta, certain, point = self._relaxed(x)
-            met = given.used
-            far = outside(program, point.x, 0 * point.x)
-            delta = max(delta, float(far.max(initial=0.0)))
-            certain = max(certain, self._certain(far, point.x, met))
+            certain, point = self._relaxed(x)
+        far = outside(program, point.x, point.eta, met)
+        delta = float(far.max(initial=0.0))
+        if delta == 0 and whole:
+            return point, True, 0.0, 0.0, 0.0
+        share = float((far / self._sizes).max(initial=0.0))
+        certain = max(certain, self._certain(far, point.x, ~mixed))
         least, most = self._curved_residual(x)
-        whole = bool(np.any(point.eta)) or not np.any(far[given.used & (far > 0)]) or fixed.all()
-        return point, bool(whole), max(delta, most), max(certain, least)
+        return point, whole, max(delta, most), max(share, most), max(certain, least)
 
-    def _certain(self, far: Array, x: Array, completed: Array) -> float:
-        """The violation of rows that only given variables are in, less rounding."""
-        program = self.program
-        rows = program.rows
+    @cached_property
+    def _sizes(self) -> Array:
+        """The largest coefficient of each row, and of its cone, at least 1: multiplying a row is no change."""
+        program, rows = self.program, abs(self.program.rows)
+        size = np.ones(len(program.b))
+        np.maximum.at(size, np.repeat(np.arange(len(size)), np.diff(rows.indptr)), rows.data)
+        blocks = [*program.second_order, *(cone for _, cone in program.more)]
+        blocks += [slice(start, start + 3) for start in program.exponential.tolist()]
+        for cone in blocks:
+            size[cone] = size[cone].max()
+        return size
+
+    def _certain(self, far: Array, x: Array, simple: Array) -> float:
+        """The relative violation of rows that only given variables are in, less rounding."""
+        program, rows = self.program, self.program.rows
         with np.errstate(all="ignore"):
-            size = abs(rows) @ np.abs(x) + np.abs(program.b)
+            rough = (abs(rows) @ np.abs(x) + np.abs(program.b)) * (np.diff(rows.indptr) + 4.0)
             if program.soc:
                 tails, cone = program.tails
-                np.add.at(size, program.heads[cone], size[tails])
-            least = far - 1e-12 * size * (1e-3 * np.sqrt(1 + np.diff(rows.indptr)) + 1)
-        simple = ~completed
+                np.add.at(rough, program.heads[cone], rough[tails])
+            least = (far * (1 - 1e-9) - 1e-15 * rough) / self._sizes
+        simple = simple & np.isfinite(least)
         simple[program.zero + program.nonneg + sum(program.soc) :] = False
         return float(least[simple].max(initial=0.0))
 
-    def _relaxed(self, x: Array) -> tuple[float, float, Point]:
+    def _relaxed(self, x: Array) -> tuple[float, Point]:
         """Added variables with which the values violate as little as a solver can find, and a proof."""
         program, fixed = self.program, self.whole.fixed
         loose = relaxed_program(program)
@@ -384,13 +407,13 @@ class Judge:
         y, found = Completion(loose, mask).solved(start, 0.0)
         point = Point(y[:-1], 0 * y[:-1])
         if found is None:
-            return 0.0, 0.0, Point(x, 0 * x)
+            return 0.0, Point(x, 0 * x)
         strict = replace(loose, q=np.append(0 * program.q, 1.0))
         least = _given_bound(strict, mask, start)
         middles = self.program.exponential + 1
         open_middles = (program.rows[middles] != 0) @ ~fixed if program.exp else np.zeros(0, bool)
         certain = 0.0 if least is None or np.any(open_middles) else down(least)
-        return 0.0, max(certain, 0.0), point
+        return max(certain, 0.0) / float(self._sizes.max(initial=1.0)), point
 
     def _curved_residual(self, x: Array) -> tuple[float, float]:
         """At least and at most the largest residual of the user's own curved inequalities."""
