@@ -35,3 +35,13 @@ class Block(Protocol):
 
     def freedom(self, z: Array) -> float:
         """About how far ``z`` may move (a proposal)."""
+
+    @property
+    def scale(self) -> Array | None:
+        """What Clarabel's rows are multiplied by, if not by 1."""
+
+    def narrow(self, lo: Array, hi: Array) -> None:
+        """Ranges of slacks that follow from others, in place."""
+
+    def slope(self, s: Array) -> Array:
+        """About how the depth of ``s`` inside the cone grows with each entry (a proposal)."""

@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,17 @@ from refsolve._lazy import cp
 from refsolve._types import Array
 from refsolve.cones.approximations import refuse_approximations
 from refsolve.cones.blocks import Block
+from refsolve.cones.power import Power
 from refsolve.cones.program import ConeProgram
+from refsolve.cones.semidefinite import Semidefinite
 from refsolve.errors import InvalidParameterError
 
 #: Cones beyond those of `ConeProgram`, by CVXPY's names: from an entry of its dims to a block.
-OTHER: dict[str, Callable[[Any], Block]] = {}
+OTHER: dict[str, Callable[[Any], Block]] = {
+    "psd": lambda order: Semidefinite(int(order)),
+    "p3d": lambda weight: Power((float(weight), 1 - float(weight))),
+    "pnd": lambda weights: Power(tuple(map(float, weights))),
+}
 
 
 @dataclass(frozen=True)
@@ -124,8 +131,7 @@ def compiled(problem: Any) -> Compiled:
     Raises
     ------
     InvalidParameterError
-        No DCP problem, integer or complex variables, finite sets, semidefinite or power cones, parameters
-        without values.
+        No DCP problem, integer or complex variables, finite sets, parameters without values.
     """
 
     def need(good: object, given: Any, expected: str, fix: str) -> None:
@@ -179,6 +185,20 @@ def _ordered(dims: Any, rows: int) -> tuple[Array | None, tuple[Block, ...]]:
     return np.concatenate((np.arange(start), exp, np.arange(start, stop), rest)), (*psd, *powers)
 
 
+@cache
+def _interface() -> Any:
+    """CVXPY's interface to Clarabel, but with the entries of semidefinite matrices as they are."""
+    from cvxpy.reductions.solvers.conic_solvers.clarabel_conif import CLARABEL
+
+    class Entries(CLARABEL):
+        PSD_SQRT2_SCALING = False
+
+        def name(self) -> str:
+            return "ENTRIES"
+
+    return Entries()
+
+
 def _reduced(problem: Any) -> tuple[dict[str, Any], list[Any]]:
     """CVXPY's data for Clarabel; some reductions look at values, and fail on them or depend on them."""
     kept = [(variable, variable.value) for variable in problem.variables()]
@@ -188,7 +208,7 @@ def _reduced(problem: Any) -> tuple[dict[str, Any], list[Any]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             data, _chain, inverse = problem.get_problem_data(
-                "CLARABEL", ignore_dpp=bool(problem.parameters())
+                _interface(), ignore_dpp=bool(problem.parameters())
             )
     except Exception as error:  # CVXPY raises what its reductions happen to raise
         raise InvalidParameterError(

@@ -289,6 +289,7 @@ def outside(program: ConeProgram, x: Array, eta: Array, met: Array | None = None
         far[threes[:, 0]] = lack
         unsure[threes[:, 0]] = (lack > 0) & (lack <= 1e-12 * size[threes].sum(axis=1) + 1e-280)
         unsure[threes[:, 0]] |= (low[threes[:, 1]] <= 0) & (high[threes[:, 1]] >= 0) & (lack > 0)
+    unsure[[rows.start for _, rows in program.more]] = True
     if met is not None:
         far[met], unsure[met] = 0.0, False
     _decide(program, x, wide, far, unsure)
@@ -329,7 +330,7 @@ def _decide(program: ConeProgram, x: Array, wide: Array, far: Array, unsure: Arr
     chosen = [np.flatnonzero(unsure[:low]), low + np.flatnonzero(unsure[low:high])]
     soc = [r for r in program.second_order if unsure[r.start]] if program.soc else []
     exp = [slice(s, s + 3) for s in program.exponential.tolist() if unsure[s]]
-    more = list(program.more)
+    more = [(block, rows) for block, rows in program.more if unsure[rows.start]]
     blocks = [*soc, *exp, *(rows for _, rows in more)]
     rows = np.concatenate([*chosen, *(np.arange(r.start, r.stop) for r in blocks)]).astype(int)
     if len(rows) == 0:

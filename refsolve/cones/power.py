@@ -30,12 +30,26 @@ def _log(value: Fraction) -> decimal.Decimal:
     return (decimal.Decimal(value.numerator) / decimal.Decimal(value.denominator)).ln()
 
 
+def _in_floats(x: list[Fraction], weights: tuple[Fraction, ...], z: Fraction) -> bool | None:
+    """The same where logarithms in floats, a millionth of their digits given away, decide."""
+    try:
+        logs = [float(a) * math.log(float(v)) for a, v in zip(weights, x, strict=True)]
+        logs.append(-math.log(float(z)))
+    except (OverflowError, ValueError):
+        return None
+    total, size = sum(logs), 1 + sum(map(abs, logs))
+    return total > 0 if abs(total) > 1e-10 * size else None
+
+
 def at_least(x: list[Fraction], weights: tuple[Fraction, ...], z: Fraction) -> bool:
     """Whether x_1^a_1 ... x_k^a_k >= z is certain, for z >= 0."""
     if min(x) >= z >= 0:
         return True
     if min(x) <= 0:
         return False
+    far = _in_floats(x, weights, z)
+    if far is not None:
+        return far
     with decimal.localcontext() as context:
         context.prec = _DIGITS
         context.Emax, context.Emin = decimal.MAX_EMAX, decimal.MIN_EMIN
@@ -169,8 +183,16 @@ class Power:
 
     def freedom(self, z: Array) -> float:
         """How far multipliers may move, about."""
+        z = z.astype(float)
         least = min(float(z[:-1].min()), self._mean(z[:-1], dual=True) - abs(float(z[-1])))
         return max(least, 0.0)
+
+    def slope(self, s: Array) -> Array:
+        """Of the product of powers less the last entry's size, about."""
+        x = np.maximum(s[:-1], 1e-300)
+        with np.errstate(over="ignore"):
+            slope = self._mean(x, dual=False) * np.array([float(a) for a in self.weights]) / x
+        return np.append(np.minimum(slope, 1e300), -math.copysign(1.0, float(s[-1])))
 
     def narrow(self, lo: Array, hi: Array) -> None:
         """Ranges of the slacks, in place: x >= 0, |z| is at most the largest x."""

@@ -71,7 +71,7 @@ def _ways(program: ConeProgram, x: Array, far: Array) -> tuple[Array, Array]:
 
 
 def _slopes(program: ConeProgram, x: Array, far: Array) -> dict[int, tuple[Array, Array]]:
-    """How head less norm of violated second-order cones grows with each variable."""
+    """How the depth of a point inside violated second-order and other cones grows with each variable."""
     found = {}
     wrong = [rows for rows in program.second_order if far[rows.start] > 0] if program.soc else []
     for rows in wrong:
@@ -80,6 +80,12 @@ def _slopes(program: ConeProgram, x: Array, far: Array) -> dict[int, tuple[Array
         size = float(np.linalg.norm(tail))
         if 0 < size < np.inf:
             gain = np.concatenate(([-1.0], tail / size)) @ part
+            columns = np.unique(part.indices)
+            found[rows.start] = columns, np.asarray(gain).ravel()[columns]
+    for block, rows in program.more:
+        if far[rows.start] > 0:
+            part = program.rows[rows]
+            gain = -(block.slope(program.b[rows] - part @ x) @ part)
             columns = np.unique(part.indices)
             found[rows.start] = columns, np.asarray(gain).ravel()[columns]
     return found

@@ -143,6 +143,9 @@ class Ranges:
             known = (lo[y] > 0) & (hi[z] > 0) & np.isfinite(most)
             hi[x] = np.where(known, np.minimum(hi[x], most), hi[x])
 
+        for block, rows in program.more:
+            block.narrow(lo[rows], hi[rows])
+
     def _level(self, level: float, curvature: Array) -> None:
         """What q'x + 1/2 sum d_i x_i^2 <= level says of each term: it bounds what each term may be."""
         q, lo, hi = self.program.q, self.lo, self.hi

@@ -204,8 +204,17 @@ class Semidefinite:
 
     def freedom(self, z: Array) -> float:
         """The least eigenvalue, about."""
-        Z = self.matrix(z, dual=True)
+        Z = self.matrix(z.astype(float), dual=True)
         return max(float(np.linalg.eigvalsh(Z)[0]), 0.0) if np.all(np.isfinite(Z)) else 0.0
+
+    def slope(self, s: Array) -> Array:
+        """Of the least eigenvalue, about."""
+        M = self.matrix(s)
+        if not np.all(np.isfinite(M)):
+            return self.inwards(False)
+        row, column = self.places
+        v = np.linalg.eigh(M)[1][:, 0]
+        return np.where(row == column, 1.0, 2.0) * v[row] * v[column]
 
     def narrow(self, lo: Array, hi: Array) -> None:
         """Ranges of the slacks, in place: the diagonal is >= 0, |s_ij| <= sqrt(s_ii s_jj)."""

@@ -64,15 +64,19 @@ def proposal(
         cones.append(clarabel.NonnegativeConeT(program.nonneg))
     cones += [clarabel.SecondOrderConeT(size) for size in program.soc]
     cones += [clarabel.ExponentialConeT()] * program.exp
-    for block, _ in program.more:
+    scale = np.ones(m)
+    for block, rows in program.more:
         cones += block.clarabel()
+        scale[rows] = 1.0 if block.scale is None else block.scale
+    if program.other:
+        A, b = sp.csc_array(A.multiply(scale[:, None])), b * scale
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
     settings.max_iter = 200
     P = sp.triu(sp.csc_array(program.P), format="csc")
     solution = clarabel.DefaultSolver(P, q, A, b, cones, settings).solve()
-    x, z = np.array(solution.x), np.array(solution.z)
+    x, z = np.array(solution.x), np.array(solution.z) * scale
     if not (np.all(np.isfinite(x)) and np.all(np.isfinite(z))):
         return None
     return Proposal(x, z + reward * inner, str(solution.status))

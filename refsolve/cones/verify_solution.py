@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from refsolve.cones.lower import LowerBound, lower_bound
 from refsolve.cones.membership import outside
 from refsolve.cones.program import ConeProgram
 from refsolve.cones.ranges import Ranges
+from refsolve.cones.reformulations import reformulated
 from refsolve.cones.solving import Proposal, polished, proposal
 from refsolve.cones.travelling import Proof, proof
 from refsolve.cones.travelling import outside as outside_in_floats
@@ -81,6 +82,10 @@ def certify(
     real: Any = tolerance  # of any kind
     if not (isinstance(real, numbers.Real) and 0 < float(real) < math.inf):
         raise InvalidParameterError("tolerance", tolerance, "a positive number", "try 1e-6")
+    if isinstance(problem, cp.Problem) and not bounds:
+        told = reformulated(problem, partial(certify, tolerance=tolerance), float(tolerance))
+        if told is not None:
+            return told
     judge = Judge(problem, compiled(problem).bounded(bounds), float(tolerance))
     assumptions: tuple[str, ...] = (_REDUCTION,)
     if bounds:
