@@ -32,8 +32,8 @@ def least_squares(rng: np.random.Generator) -> cp.Problem:
 
 @example
 def linear_program(rng: np.random.Generator) -> cp.Problem:
-    A, s, lam = _normal(rng, 15, 10), rng.standard_normal(15), 0.0
-    lam, s = np.maximum(-s, 0), np.maximum(s, 0)
+    A, v = _normal(rng, 15, 10), _normal(rng, 15)
+    lam, s = np.maximum(-v, 0), np.maximum(v, 0)
     x = cp.Variable(10)
     return cp.Problem(cp.Minimize((-A.T @ lam) @ x), [A @ x <= A @ _normal(rng, 10) + s])
 

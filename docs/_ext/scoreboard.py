@@ -14,7 +14,7 @@ import sys
 import time
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -74,12 +74,12 @@ def _residual(raw: Any) -> float | None:
     """The larger of a solver's own primal and dual residual."""
     for holder in (raw, raw.get("info") if isinstance(raw, dict) else getattr(raw, "info", None)):
         for names in _RESIDUALS:
-            get: Any = (
-                holder.get if isinstance(holder, dict) else lambda n, h=holder: getattr(h, n, None)
-            )
-            values = [get(name) for name in names]
-            if holder is not None and None not in values:
-                return max(abs(float(v)) for v in values)
+            if isinstance(holder, dict):
+                values = [holder.get(name) for name in names]
+            else:
+                values = [getattr(holder, name, None) for name in names]
+            if None not in values:
+                return max(abs(float(v)) for v in values if v is not None)
     return None
 
 
@@ -122,8 +122,8 @@ def judge(problem: cp.Problem) -> Row:
         "status": str(proof.status),
         "certify_seconds": round(time.process_time() - start, 4),
     }
-    for name in ("bound", "below", "violation", "value", "lower", "upper"):
-        told[name] = float(f"{getattr(proof, name):.6g}") if name != "value" else float(proof.value)
+    for name in ("bound", "below", "delta", "lower", "upper"):
+        told[name] = float(f"{getattr(proof, name):.12g}")
     return told | {"reason": proof.reason[:200]}
 
 
@@ -158,18 +158,17 @@ def one(problem: cp.Problem, name: str, options: dict[str, Any]) -> Row | None:
     return row
 
 
-def helpers() -> Iterator[tuple[str, str, Callable[[], cp.Problem]]]:
-    """Continuous problems of CVXPY's solver tests: name, what is known, how to make one."""
+def helpers() -> Iterator[tuple[str, str, cp.Problem]]:
+    """Continuous problems of CVXPY's solver tests: name, cone, problem."""
     for name in dir(solver_test_helpers):
-        if not name.startswith(("lp_", "qp_", "socp_", "sdp_", "expcone_", "pcp_")):
-            continue
-        make = getattr(solver_test_helpers, name)
-        for given in {"socp_3": (0, 1), "sdp_1": ("min", "max")}.get(name, (None,)):
-            arguments = () if given is None else (given,)
-            yield (
-                f"{name}({'' if given is None else given})", name.split("_")[0],
-                lambda make=make, arguments=arguments: make(*arguments).prob,
-            )  # fmt: skip
+        if name.startswith(("lp_", "qp_", "socp_", "sdp_", "expcone_", "pcp_")):
+            make = getattr(solver_test_helpers, name)
+            arguments: dict[str, list[Any]] = {
+                "socp_3": [(0,), (1,)],
+                "sdp_1": [("min",), ("max",)],
+            }
+            for given in arguments.get(name, [()]):
+                yield f"{name}{given}", name.split("_")[0], make(*given).prob
 
 
 def everything() -> Iterator[tuple[Row, cp.Problem]]:
@@ -187,8 +186,8 @@ def everything() -> Iterator[tuple[Row, cp.Problem]]:
         )
     for name, make in cvxpy_examples.EXAMPLES.items():
         yield {"set": "examples", "name": name}, make()
-    for name, cone, make in helpers():
-        yield {"set": "helpers", "name": name, "cone": cone}, make()
+    for name, cone, problem in helpers():
+        yield {"set": "helpers", "name": name, "cone": cone}, problem
 
 
 def lines() -> Iterator[Row]:

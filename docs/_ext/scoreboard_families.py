@@ -143,9 +143,7 @@ def convex_fit(n: int, rng: np.random.Generator) -> Made:
     """Nearest sequence with second differences >= 0."""
     i = np.arange(1, n + 1)
     c = np.sqrt(np.linspace(0, 1, n)) + 0.1 * np.sin(i)
-    D = sp.diags_array(
-        [np.ones(n - 2), -2 * np.ones(n - 2), np.ones(n - 2)], offsets=[0, 1, 2], shape=(n - 2, n)
-    )
+    D = sp.diags_array([1.0, -2.0, 1.0], offsets=[0, 1, 2], shape=(n - 2, n))
     x = cp.Variable(n)
     return cp.Problem(cp.Minimize(cp.sum_squares(x - c) / 2), [D @ x >= 0]), None
 
@@ -154,7 +152,7 @@ def convex_fit(n: int, rng: np.random.Generator) -> Made:
 def obstacle(n: int, rng: np.random.Generator) -> Made:
     """A membrane on an n by n grid above a bump, -Laplace's five points."""
     t = np.linspace(0, 1, n + 2)[1:-1]
-    T = sp.diags_array([-np.ones(n - 1), 2 * np.ones(n), -np.ones(n - 1)], offsets=[-1, 0, 1])
+    T = sp.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(n, n))
     K = sp.kronsum(T, T, format="csc")
     bump = np.outer(np.sin(9.2 * t), np.sin(9.3 * t)).ravel() ** 3
     u = cp.Variable(n * n, bounds=[bump, 2000.0])
