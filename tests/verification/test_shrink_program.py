@@ -6,7 +6,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from verification.failures.shrink_program import script, shrink
+from verification.failures.shrink_program import script, shrink, simplified
 from verification.selftest import programs
 
 
@@ -34,6 +34,21 @@ def test_a_script_makes_the_same_problem(kind: str) -> None:
             assert type(old) is type(new)
             for one, other in zip(old.args, new.args, strict=True):
                 assert np.allclose(one.value, other.value, rtol=1e-12, atol=1e-12)
+
+
+def test_simpler_expressions_have_the_same_values() -> None:
+    rng = np.random.default_rng(4)
+    x, A, y = cp.Variable(3), rng.standard_normal((4, 3)), rng.choice((-1.0, 1.0), 4)
+    x.value = rng.standard_normal(3)
+    margins = 1 - cp.multiply(y, A @ x)
+    for e in (margins, margins[np.array([1, 3])], (A @ x)[1:3], A.T @ (A @ x), 2 * (3 * x),
+              cp.multiply(y, A @ (2 * x)) / 2, -(A @ x + 0 * y)[np.array([2])]):  # fmt: skip
+        short = simplified(e)
+        assert short.shape == e.shape
+        assert np.allclose(short.value, e.value)
+        again = made(script(cp.Problem(cp.Minimize(cp.sum(short)))))
+        again.variables()[0].value = x.value
+        assert again.objective.value == pytest.approx(float(np.sum(e.value)))
 
 
 def test_what_is_left_is_what_matters() -> None:

@@ -32,6 +32,11 @@ def _constant(expression: Any) -> bool:
     return expression.is_constant() and not expression.parameters()
 
 
+def _matmul(expression: Any) -> bool:
+    """Whether it is a product of matrices; `multiply` is a subclass of its class."""
+    return isinstance(expression, MulExpression) and not isinstance(expression, multiply)
+
+
 def simplified(expression: Any) -> Any:
     """The same expression with constants multiplied out and rows chosen where the numbers are."""
     if isinstance(expression, cp.Variable | cp.Constant):
@@ -47,9 +52,9 @@ def simplified(expression: Any) -> Any:
         if total.shape == expression.shape:
             return total
         return expression.copy([simplified(a) for a in expression.args])
-    if isinstance(expression, MulExpression) and _constant(args[0]):
+    if _matmul(expression) and _constant(args[0]):
         inner = args[1]
-        if isinstance(inner, MulExpression) and _constant(inner.args[0]):
+        if _matmul(inner) and _constant(inner.args[0]):
             return _product(_product(args[0], inner.args[0]), inner.args[1])
     if isinstance(expression, index | special_index):
         chosen = _rows_of(args[0], expression)
@@ -74,7 +79,9 @@ def _rows_of(inner: Any, chooser: Any) -> Any:
     where = chooser.key[0] if isinstance(chooser, index) else np.ravel(chooser.key)
     if isinstance(inner, AddExpression) and all(a.ndim == 1 for a in inner.args):
         return simplified(sum((a[where] for a in inner.args[1:]), inner.args[0][where]))
-    if isinstance(inner, MulExpression) and _constant(inner.args[0]) and inner.args[0].ndim == 2:
+    if isinstance(inner, multiply):
+        return cp.multiply(*(simplified(a[where] if a.ndim else a) for a in inner.args))
+    if _matmul(inner) and _constant(inner.args[0]) and inner.args[0].ndim == 2:
         return cp.Constant(_array(inner.args[0])[where]) @ inner.args[1]
     if isinstance(inner, NegExpression):
         return -simplified(inner.args[0][where])
@@ -84,9 +91,10 @@ def _rows_of(inner: Any, chooser: Any) -> Any:
 
 
 def _map(expression: Any, leaf: Callable[[Any], Any]) -> Any:
-    """A copy with leaves replaced."""
-    if not expression.args:
-        return leaf(expression)
+    """A copy with leaves, or whole subexpressions, replaced."""
+    new = leaf(expression)
+    if new is not expression or not expression.args:
+        return new
     return expression.copy([_map(a, leaf) for a in expression.args])
 
 
@@ -99,6 +107,11 @@ def _changed(problem: cp.Problem, leaf: Callable[[Any], Any]) -> cp.Problem:
 
 def _replacement(old: Any, new: Any) -> Callable[[Any], Any]:
     return lambda leaf: new if leaf is old else leaf
+
+
+def _copy(variable: Any, shape: tuple[int, ...] | None = None) -> cp.Variable:
+    given = {k: v for k, v in variable.attributes.items() if v is not None and v is not False}
+    return cp.Variable(variable.shape if shape is None else shape, **given)
 
 
 def _parts(length: int) -> Iterator[tuple[int, int]]:
@@ -121,7 +134,7 @@ def _without_terms(problem: cp.Problem) -> Iterator[cp.Problem]:
     for i in range(len(terms)):
         rest = terms[:i] + terms[i + 1 :]
         yield cp.Problem(kind(sum(rest[1:], rest[0])), problem.constraints)
-    scaled = isinstance(expression, multiply | MulExpression) and _constant(expression.args[0])
+    scaled = isinstance(expression, MulExpression) and _constant(expression.args[0])
     if scaled and expression.args[1].size == 1 and np.all(_array(expression.args[0]) > 0):
         yield cp.Problem(kind(expression.args[1]), problem.constraints)
 
@@ -144,6 +157,25 @@ def _without_rows(problem: cp.Problem) -> Iterator[cp.Problem]:
                 yield cp.Problem(problem.objective, rows)
 
 
+def _affine(expression: Any) -> Iterator[Any]:
+    """The largest affine vectors inside functions of them."""
+    for argument in expression.args:
+        if argument.ndim == 1 and argument.size > 1 and argument.is_affine() and argument.args:
+            yield argument
+        elif not argument.is_affine():
+            yield from _affine(argument)
+
+
+def _without_arguments(problem: cp.Problem) -> Iterator[cp.Problem]:
+    """Entries of the vectors that functions are taken of."""
+    for tree in [problem.objective, *[a for c in problem.constraints for a in c.args]]:
+        for vector in _affine(tree):
+            for low, high in _parts(vector.size):
+                keep = np.r_[0:low, high : vector.size]
+                if len(keep):
+                    yield _changed(problem, _replacement(vector, simplified(vector[keep])))
+
+
 def _without_entries(problem: cp.Problem) -> Iterator[cp.Problem]:
     """Entries of variables are set to 0."""
     for variable in problem.variables():
@@ -158,7 +190,7 @@ def _without_entries(problem: cp.Problem) -> Iterator[cp.Problem]:
                 shape = tuple(
                     len(keep) if both or i == axis else s for i, s in enumerate(variable.shape)
                 )
-                small, E = cp.Variable(shape, **given), np.eye(length)[:, keep]
+                small, E = _copy(variable, shape), np.eye(length)[:, keep]
                 padded = E @ small if axis == 0 else small @ E.T
                 padded = padded @ E.T if both else padded
                 yield _changed(problem, _replacement(variable, padded))
@@ -198,6 +230,8 @@ def shrink(problem: cp.Problem, lie: Predicate, *, tries: int = 2000) -> cp.Prob
     tries : int
         Number of calls of ``lie``.
     """
+    fresh = {id(v): _copy(v) for v in problem.variables()}
+    problem = _changed(problem, lambda leaf: fresh.get(id(leaf), leaf))
     again = True
     while again and tries > 0:
         again = False
@@ -208,6 +242,8 @@ def shrink(problem: cp.Problem, lie: Predicate, *, tries: int = 2000) -> cp.Prob
                 if candidate is None:
                     break
                 tries -= 1
+                for variable in candidate.variables():  # as if nobody had solved it yet
+                    variable.save_value(None)
                 try:
                     holds = bool(candidate.variables()) and lie(candidate)
                 except Exception:  # a candidate need not make sense
@@ -271,7 +307,7 @@ class _Script:
             return f"({' + '.join(args)})"
         if isinstance(e, NegExpression):
             return f"-{args[0]}"
-        if isinstance(e, MulExpression | DivExpression):
+        if _matmul(e) or isinstance(e, DivExpression):
             scalar = e.args[0].ndim == 0 or e.args[1].ndim == 0
             sign = "/" if isinstance(e, DivExpression) else "*" if scalar else "@"
             return f"({args[0]} {sign} {args[1]})"
