@@ -7,6 +7,7 @@ the original. Quasiconvex problems (DQCP) are refused: their optimum is no singl
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -125,6 +126,7 @@ def _geometric(problem: Any, judge: Judge) -> ProblemCertificate:
             raise InvalidParameterError(str(variable), variable.value, "positive values",
                                         "variables of geometric programs are positive")  # fmt: skip
         log.save_value(np.log(variable.value))
+    _fill(convex, [log for log in logs.values() if log.value is not None])
     told = judge(convex)
     point = _named(told.feasible_point,
                    lambda p: {v: np.exp(p[log]) for v, log in logs.items() if log in p})  # fmt: skip
@@ -138,6 +140,22 @@ def _geometric(problem: Any, judge: Judge) -> ProblemCertificate:
         below=below, feasible_point=point, assumptions=(*told.assumptions, _LOGARITHM),
         solver_said=str(problem.status),
     )  # fmt: skip
+
+
+def _fill(problem: Any, given: list[Any]) -> None:
+    """Give the other variables, which a reduction added, the best values beside the given ones."""
+    values = {variable: variable.value for variable in given}
+    if not values or all(variable in values for variable in problem.variables()):
+        return
+    fixed = [variable == value for variable, value in values.items()]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            cp.Problem(problem.objective, problem.constraints + fixed).solve(solver="CLARABEL")
+    except cp.error.SolverError:
+        return
+    for variable, value in values.items():
+        variable.save_value(value)
 
 
 def _whole(variable: Any) -> Array:

@@ -216,10 +216,11 @@ class Judge:
         low = found.lower.value
         if delta > 0 or low is None or found.value is None or found.value - low > found.scale:
             self._objective_alone(found, x)
+            found.scale = self._tolerance(found.value, point.x)  # of the value that is told
             if delta == 0 and found.value is not None:
                 found.at = found.value
-                if low is not None and found.value - low > found.scale:
-                    found.lower = better(found.lower, self._lower(found.at, point.x, found.scale))
+            if found.at is not None and low is not None and found.at - low > found.scale:
+                found.lower = better(found.lower, self._lower(found.at, point.x, found.scale))
         return found
 
     def _status(self, found: _Found) -> tuple[Verdict, str]:

@@ -107,8 +107,6 @@ def test_what_the_reduction_hides_is_seen_in_the_constraint_itself() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: cp.Problem(cp.Minimize(cp.norm(cp.Variable(2, complex=True)))), "complex"),
-        (lambda: cp.Problem(cp.Minimize(cp.norm(cp.Variable(imag=True)))), "complex"),
         (lambda: cp.Problem(cp.Minimize(3)), "variables"),
         (
             lambda: cp.Problem(

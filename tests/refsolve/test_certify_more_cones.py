@@ -244,3 +244,17 @@ def test_integers_whose_relaxation_is_tight_are_certified() -> None:
     assert certify(problem).status == "certified"
     never = cp.Problem(cp.Minimize(cp.sum(y)), [cp.sum(y) >= 1, cp.sum(y) <= 0])
     assert certify(never).status == "infeasible"
+
+
+def test_a_certified_bound_is_within_the_tolerance_of_the_value_that_is_told() -> None:
+    """The completion of the point had an objective of thousands, and the tolerance went with it."""
+    y = cp.Variable(3)
+    noise = np.log([[0.5, 0.1, 0.2], [0.5, 0.1, 0.1], [0.5, 0.3, 0.1]])
+    rows = [y >= math.log(0.1), y <= math.log(5)]
+    for i, others in enumerate([[1, 2], [0, 2], [0, 1]]):
+        terms = cp.hstack([noise[i, 0], noise[i, 1] + y[others[0]], noise[i, 2] + y[others[1]]])
+        rows.append(cp.log_sum_exp(terms) - y[i] <= math.log(2))
+    problem = cp.Problem(cp.Minimize(cp.log_sum_exp(y)), rows)
+    problem.solve(solver="CLARABEL")
+    proof = certify(problem)
+    assert proof.bound <= 1e-6 * (1 + abs(proof.value)) or not proof
