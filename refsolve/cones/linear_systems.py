@@ -170,6 +170,17 @@ class System:
             return np.nextafter(self.D * share, np.inf) * (self.D > 0) if size else 0 * self.D
 
 
+def system_of(C: Any, weights: Array) -> System:
+    """Equations whose unknowns move as far as they may, or less unevenly where rounding forbids that."""
+    refused = Unproven("")
+    for power in (1.0, 0.5, 0.25):
+        try:
+            return System(C, np.maximum(weights, 0.0) ** power)
+        except Unproven as error:
+            refused = error
+    raise refused
+
+
 def _square(G: Any) -> Any:
     """G G', dense where that is cheaper."""
     p = G.shape[0]

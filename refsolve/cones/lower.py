@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,7 +34,7 @@ from refsolve.cones.enclosure import (
     reach,
     times,
 )
-from refsolve.cones.linear_systems import System, Unproven
+from refsolve.cones.linear_systems import Unproven, system_of
 from refsolve.cones.membership import into_dual, room
 from refsolve.cones.program import ConeProgram
 
@@ -173,13 +172,13 @@ def _without_residual(
     moved = np.where(curved, np.maximum(np.abs(w), 1), 0.0)
     weights = np.concatenate((freedom(program, z), moved)).astype(float)
     try:
-        system = _system(C, weights)
+        system = system_of(C, weights)
     except Unproven:
         known = dependencies(C, -program.q[columns])
         if known is None or known.contradiction:
             raise
         C, columns = C[known.kept], columns[known.kept]
-        system = _system(C, weights)
+        system = system_of(C, weights)
     z, w = z.astype(LONG), w.astype(LONG)
     for _ in range(4):
         left = _residual(program, z, w)[columns]
@@ -191,17 +190,6 @@ def _without_residual(
     if not np.all(np.isfinite(eta)):
         raise Unproven("the equations are too badly scaled")
     return z, w, eta[:m], eta[m:]
-
-
-def _system(C: Any, weights: Array) -> System:
-    """Equations whose unknowns move as far as they may, or less unevenly where rounding forbids that."""
-    refused = Unproven("")
-    for power in (1.0, 0.5, 0.25):
-        try:
-            return System(C, np.maximum(weights, 0.0) ** power)
-        except Unproven as error:
-            refused = error
-    raise refused
 
 
 def freedom(program: ConeProgram, z: Array) -> Array:

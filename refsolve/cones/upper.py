@@ -18,7 +18,7 @@ from refsolve._types import Array
 from refsolve.cones.dependencies import Dependencies, dependencies
 from refsolve.cones.dyadic import Dyadic, product
 from refsolve.cones.enclosure import EPS, TINY, dot, exact, reach, times
-from refsolve.cones.linear_systems import System, Unproven
+from refsolve.cones.linear_systems import Unproven, system_of
 from refsolve.cones.membership import outside
 from refsolve.cones.program import ConeProgram
 from refsolve.cones.pushing import pushed
@@ -229,7 +229,21 @@ class Completion:
             return None
 
     def _solved(self, x: Array, A: Any, C: Any, b: Array) -> Point:
-        system = System(C, self._mobility(x)[self.free])
+        weights = self._mobility(x)[self.free]
+        idle = (C != 0) @ (weights > 0) == 0
+        if idle.any():  # nothing in them moves: they hold, or they do not
+            left_over = Dyadic.of(b[idle]) - product(A[idle], Dyadic.of(x))
+            if not left_over.zero.all():
+                raise Unproven("an equation has no unknown that may move")
+            A, C, b = A[~idle], C[~idle], b[~idle]
+        if not len(b):
+            return Point(x, np.zeros(len(x)))
+        try:
+            system = system_of(C, weights)
+        except Unproven:  # of the unknowns that move, some equations follow from others
+            kept = self._needed(x, A, C, b, weights > 0)
+            A, C, b = A[kept], C[kept], b[kept]
+            system = system_of(C, weights)
         x = x.copy()
         for _ in range(3):
             left = exact(b) + -times(A, x)
@@ -242,6 +256,18 @@ class Completion:
         if not np.all(np.isfinite(eta)):
             raise Unproven("the equations are too badly scaled")
         return Point(x, eta)
+
+    def _needed(self, x: Array, A: Any, C: Any, b: Array, moving: Array) -> Array:
+        """Equations of which the others are exact combinations, in the unknowns that move."""
+        still = x.copy()
+        still[self.free[moving]] = 0.0
+        constants = Dyadic.of(b) - product(A, Dyadic.of(still))
+        known = None
+        if np.array_equal(constants.above(), constants.below()):
+            known = dependencies(C[:, np.flatnonzero(moving)], constants.above())
+        if known is None or known.contradiction:
+            raise Unproven("the equations are dependent")
+        return known.kept
 
     def _mobility(self, x: Array) -> Array:
         """How far variables may move: as far as rows of one entry let them (a proposal)."""
