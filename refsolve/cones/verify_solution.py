@@ -231,7 +231,7 @@ class Judge:
             why = "the numbers are beyond the range of floats"
             return (
                 Verdict.INCONCLUSIVE,
-                why if huge else "the objective may be infinite at the values",
+                why if self.beyond else "the objective may be infinite at the values",
             )
         if at is not None and low is not None and max(value, at) - low <= scale >= found.below:
             other = self._other_value(found)
