@@ -234,7 +234,11 @@ class Judge:
         if found.share > self.tolerance:
             return Verdict.INCONCLUSIVE, f"whether the constraints hold within {delta:.3g}"
         if value is None:
-            return Verdict.INCONCLUSIVE, "the objective may be infinite at the values"
+            why = "the numbers are beyond the range of floats"
+            return (
+                Verdict.INCONCLUSIVE,
+                why if self.beyond else "the objective may be infinite at the values",
+            )
         if at is not None and low is not None and max(value, at) - low <= scale >= found.below:
             other = self._other_value(found)
             return (Verdict.INCONCLUSIVE, other) if other else (Verdict.CERTIFIED, "")
