@@ -138,7 +138,7 @@ def _geometric(problem: Any, judge: Judge) -> ProblemCertificate:
     return replace(
         told, value=_exp(told.value, not maximise), lower=lower, upper=upper, bound=bound,
         below=below, feasible_point=point, assumptions=(*told.assumptions, _LOGARITHM),
-        solver_said=str(problem.status),
+        solver_said=str(problem.status), evidence=None,  # a file would be about another problem
     )  # fmt: skip
 
 
@@ -203,6 +203,7 @@ def _integer(problem: Any, judge: Judge, tolerance: float) -> ProblemCertificate
     said: dict[str, Any] = {
         "assumptions": (*relaxed.assumptions, "bounded by the relaxation of the integers"),
         "solver_said": str(problem.status),
+        "evidence": None,  # a file would be about another problem
     }
     if relaxed.status is Verdict.INFEASIBLE or not given:
         return _without_point(relaxed, said, given=given)

@@ -696,6 +696,8 @@ class Judge:
     def travelling(self, status: Verdict) -> tuple[Proof | None, str]:
         """The best proof of a status that a file holds, or why there is none."""
         program, n = self.program, len(self.program.q)
+        if program.other:
+            return None, "semidefinite and power cones have no place in the file format"
         if status is Verdict.UNBOUNDED:
             return self._falling(), "the direction is certain to exist, but not known exactly"
         infeasible = status is Verdict.INFEASIBLE
