@@ -7,8 +7,8 @@ constraints and c = -sum w_k grad f_k(x*) - sum l_j grad g_j(x*), which floats h
 
     sum w_k f_k(x) + c'x   subject to   g_j(x) <= g_j(x*) + slack_j, equations, cones
 
-by convexity alone (Boyd & Vandenberghe 2004, 5.5.3). `check` proves it again: stationarity in rational
-numbers, each atom by CVXPY's own value, linear programs by `verification.selftest.simplex`.
+by convexity alone (Boyd & Vandenberghe 2004, 5.5.3). `check` compares the value and each constraint with
+CVXPY's own; `verification.selftest.simplex` proves linear programs again, in rational numbers.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
+from verification.selftest.planted_atoms import TERMS, Term, integers, rotation, square
+
 Array = np.ndarray[Any, Any]
 #: Kinds of problems: the atoms that they may use beside linear ones.
 KINDS = ("lp", "qp", "socp", "exp", "sdp", "power", "mixed")
-_HADAMARD = {1: [[1]], 2: [[1, 1], [1, -1]]}
-_HADAMARD[4] = np.kron(_HADAMARD[2], _HADAMARD[2]).tolist()
-_PYTHAGOREAN = ((3, 4), (5, 12), (1, 2, 2), (2, 3, 6), (1, 1, 1, 1), (8,), (2, 4, 5, 6))
 
 
 @dataclass(frozen=True)
@@ -61,235 +60,6 @@ class Case:
             variable.save_value(value)
 
 
-@dataclass(frozen=True)
-class Term:
-    """An atom of ``rows`` affine expressions that have the values ``at``.
-
-    value + logs * log(2) is the atom there, ``gradient`` a subgradient, all dyadic.
-    """
-
-    name: str
-    at: Array
-    make: Callable[[Any], Any]
-    value: Fraction
-    gradient: Array
-    logs: int = 0
-    weight: float = 1.0
-
-
-def _ints(rng: np.random.Generator, size: Any, low: int = -4, high: int = 5) -> Array:
-    return rng.integers(low, high, size).astype(float)
-
-
-def _signed(values: Any, rng: np.random.Generator) -> Array:
-    return np.array(values, dtype=float) * rng.choice((-1.0, 1.0), len(values))
-
-
-def _linear_terms(rng: np.random.Generator) -> Term:
-    u = _ints(rng, int(rng.integers(1, 6)))
-    total = Fraction(float(u.sum()))
-    kind = int(rng.integers(7))
-    sign = np.where(u == 0, rng.choice((-1, -0.5, 0, 0.25, 1), len(u)), np.sign(u))
-    if kind == 0:
-        return Term("norm1", u, cp.norm1, Fraction(float(abs(u).sum())), sign)
-    if kind == 1:
-        active = (u == u.max()) / 1.0
-        share = np.eye(len(u))[int(rng.choice(np.flatnonzero(active)))]
-        return Term("max", u, cp.max, Fraction(float(u.max())), share)
-    if kind == 2:
-        i = int(np.argmax(np.abs(u)))
-        value = Fraction(float(abs(u[i])))
-        return Term("norm_inf", u, cp.norm_inf, value, np.eye(len(u))[i] * np.sign(u[i]))
-    if kind == 3:
-        slope = np.where(u > 0, 1.0, np.where(u == 0, 0.5, 0.0))
-        return Term("pos", u, lambda e: cp.sum(cp.pos(e)), Fraction(float(u[u > 0].sum())), slope)
-    if kind == 4:
-        k = int(rng.integers(1, len(u) + 1))
-        top = np.argsort(-u, kind="stable")[:k]
-        slope = np.zeros(len(u))
-        slope[top] = 1.0
-        value = Fraction(float(u[top].sum()))
-        return Term("sum_largest", u, lambda e: cp.sum_largest(e, k), value, slope)
-    if kind == 5:
-        way = np.diff(u)
-        slope = np.where(way == 0, 0.5, np.sign(way))
-        pull = np.concatenate(([0.0], slope)) - np.concatenate((slope, [0.0]))
-        if len(u) > 1:
-            value = Fraction(float(np.abs(way).sum()))
-            return Term("total variation", u, lambda e: cp.norm1(cp.diff(e)), value, pull)
-    return Term("sum", u, cp.sum, total, np.ones(len(u)))
-
-
-def _quadratic_terms(rng: np.random.Generator) -> Term:
-    u = _ints(rng, int(rng.integers(1, 6)))
-    kind, square = int(rng.integers(3)), Fraction(float(u @ u))
-    if kind == 0:
-        return Term("sum_squares", u, cp.sum_squares, square, 2 * u)
-    if kind == 1:
-        R = _ints(rng, (int(rng.integers(1, len(u) + 2)), len(u)), -2, 3)
-        P = R.T @ R + np.eye(len(u)) * float(rng.integers(0, 2))
-        if np.any(P):
-            value = Fraction(float(u @ P @ u))
-            return Term("quad_form", u, lambda e: cp.quad_form(e, P), value, 2 * (P @ u))
-    M = float(rng.integers(1, 4))
-    small = np.abs(u) <= M
-    each = np.where(small, u * u, 2 * M * np.abs(u) - M * M)
-    slope = np.where(small, 2 * u, 2 * M * np.sign(u))
-    return Term("huber", u, lambda e: cp.sum(cp.huber(e, M)), Fraction(float(each.sum())), slope)
-
-
-def _norm_terms(rng: np.random.Generator) -> Term:
-    kind = int(rng.integers(7))
-    if kind == 0:
-        v = _signed(_PYTHAGOREAN[int(rng.integers(len(_PYTHAGOREAN)))], rng)
-        size = float(np.linalg.norm(v))
-        u, k = v * float(rng.integers(1, 3)), float(rng.integers(1, 3))
-        # the weight makes v / |v| whole
-        return Term("norm", u, cp.norm, Fraction(float(np.linalg.norm(u))), v * k, weight=size * k)
-    if kind == 1:
-        u, y = _ints(rng, int(rng.integers(1, 4))), float(rng.choice((1.0, 2.0, 4.0)))
-        value = Fraction(float(u @ u)) / Fraction(y)
-        slope = np.concatenate((2 * u / y, [-(u @ u) / y**2]))
-        return Term(
-            "quad_over_lin",
-            np.append(u, y),
-            lambda e: cp.quad_over_lin(e[:-1], e[-1]),
-            value,
-            slope,
-        )
-    return _scalar_terms(rng, kind)
-
-
-def _scalar_terms(rng: np.random.Generator, kind: int) -> Term:
-    y: Array = rng.choice((0.5, 1.0, 2.0, 4.0), int(rng.integers(1, 4)))
-    if kind == 2:
-        total = Fraction(float((1 / y).sum()))
-        return Term("inv_pos", y, lambda e: cp.sum(cp.inv_pos(e)), total, -1 / y**2)
-    if kind == 3:
-        y = y**2
-        total = Fraction(float(-np.sqrt(y).sum()))
-        return Term("-sqrt", y, lambda e: -cp.sum(cp.sqrt(e)), total, -0.5 / np.sqrt(y))
-    if kind == 4:
-        size, g = int(rng.choice((2, 4))), float(rng.choice((1.0, 2.0, 3.0)))
-        at, slope = np.full(size, g), np.full(size, -1 / size)
-        return Term("-geo_mean", at, lambda e: -cp.geo_mean(e), Fraction(-g), slope)
-    if kind == 5:
-        total = Fraction(float((y**3).sum()))
-        return Term("power 3", y, lambda e: cp.sum(cp.power(e, 3)), total, 3 * y**2)
-    y = rng.choice((0.25, 1.0, 4.0), len(y))
-    total = Fraction(float((y**1.5).sum()))
-    return Term("power 1.5", y, lambda e: cp.sum(cp.power(e, 1.5)), total, 1.5 * np.sqrt(y))
-
-
-def _exponential_terms(rng: np.random.Generator) -> Term:
-    kind, size = int(rng.integers(7)), int(rng.integers(1, 4))
-    zero, one = np.zeros(size), np.ones(size)
-    if kind == 0:
-        return Term("exp", zero, lambda e: cp.sum(cp.exp(e)), Fraction(size), one)
-    if kind == 1:
-        k = rng.integers(-2, 3, size)
-        y = np.exp2(k)
-        logs = -int(k.sum())
-        return Term("-log", y, lambda e: -cp.sum(cp.log(e)), Fraction(0), -1 / y, logs)
-    if kind == 2:
-        return Term("-entr", one, lambda e: -cp.sum(cp.entr(e)), Fraction(0), one)
-    if kind == 3:
-        y = rng.choice((0.5, 1.0, 3.0), size)
-        at, slope = np.concatenate((y, y)), np.concatenate((one, -one))
-        return Term(
-            "rel_entr", at, lambda e: cp.sum(cp.rel_entr(e[:size], e[size:])), Fraction(0), slope
-        )
-    if kind == 4:
-        return Term("logistic", zero, lambda e: cp.sum(cp.logistic(e)), Fraction(0), one / 2, size)
-    if kind == 5:
-        logs = int(rng.integers(1, 3))
-        at, g = np.full(2**logs, float(rng.integers(-3, 4))), np.full(2**logs, 0.5**logs)
-        return Term("log_sum_exp", at, cp.log_sum_exp, Fraction(float(at[0])), g, logs)
-    return Term("-log1p", zero, lambda e: -cp.sum(cp.log1p(e)), Fraction(0), -one)
-
-
-def _rotation(rng: np.random.Generator) -> Array:
-    """Orthogonal up to its size, of integers."""
-    H = np.array(_HADAMARD[int(rng.choice((2, 4)))], dtype=float)
-    return H[rng.permutation(len(H))] * rng.choice((-1.0, 1.0), len(H))
-
-
-def _spectral_terms(rng: np.random.Generator) -> Term:
-    H = _rotation(rng)
-    n, kind = len(H), int(rng.integers(4))
-    d = np.sort(_ints(rng, n))[::-1]
-    if kind == 3:
-        k = rng.integers(-1, 2, n)
-        U, inverse = H @ np.diag(np.exp2(k)) @ H.T / n, H @ np.diag(np.exp2(-k)) @ H.T / n
-        flat, slope, logs = U.ravel(), -inverse.ravel(), -int(k.sum())
-        return Term(
-            "-log_det", flat, lambda e: -cp.log_det(_square(e, n)), Fraction(0), slope, logs
-        )
-    U = H @ np.diag(d) @ H.T / n
-    if kind == 0:
-        value, top = Fraction(float(d[0])), np.outer(H[:, 0], H[:, 0]) / n
-        return Term(
-            "lambda_max", U.ravel(), lambda e: cp.lambda_max(_square(e, n)), value, top.ravel()
-        )
-    other = _rotation(rng)
-    while len(other) != n:
-        other = _rotation(rng)
-    W = H @ np.diag(d) @ other.T / n  # singular values |d|
-    if kind == 1:
-        i = int(np.argmax(np.abs(d)))
-        slope = np.sign(d[i]) * np.outer(H[:, i], other[:, i]) / n
-        value = Fraction(float(abs(d[i])))
-        return Term(
-            "sigma_max", W.ravel(), lambda e: cp.sigma_max(_whole(e, n)), value, slope.ravel()
-        )
-    slope = H @ np.diag(np.sign(d)) @ other.T / n
-    value = Fraction(float(np.abs(d).sum()))
-    return Term("normNuc", W.ravel(), lambda e: cp.normNuc(_whole(e, n)), value, slope.ravel())
-
-
-def _whole(e: Any, n: int) -> Any:
-    return cp.reshape(e, (n, n), order="C")
-
-
-def _square(e: Any, n: int) -> Any:
-    """Symmetric by writing, as CVXPY asks."""
-    return (_whole(e, n) + _whole(e, n).T) / 2
-
-
-def _power_terms(rng: np.random.Generator) -> Term:
-    size, kind = int(rng.integers(1, 4)), int(rng.integers(3))
-    p = float(rng.choice((1.25, 2.75, 3.0, 5.5)))
-    one = np.ones(size)
-    if kind == 0:
-        total = Fraction(size)
-        return Term(
-            f"power {p}", one, lambda e: cp.sum(cp.power(e, p, approx=False)), total, p * one
-        )
-    if kind == 1:
-        q = float(rng.choice((0.25, 0.375, 0.75)))
-        total = Fraction(-size)
-        return Term(
-            f"-power {q}", one, lambda e: -cp.sum(cp.power(e, q, approx=False)), total, -q * one
-        )
-    at = np.eye(size)[0] * float(rng.integers(1, 4))
-    value = Fraction(float(at[0]))
-    return Term(f"pnorm {p}", at, lambda e: cp.pnorm(e, p, approx=False), value, np.eye(size)[0])
-
-
-_TERMS: dict[str, tuple[Callable[[np.random.Generator], Term], ...]] = {
-    "lp": (_linear_terms,),
-    "qp": (_linear_terms, _quadratic_terms, _quadratic_terms),
-    "socp": (_linear_terms, _quadratic_terms, _norm_terms, _norm_terms),
-    "exp": (_linear_terms, _quadratic_terms, _exponential_terms, _exponential_terms),
-    "sdp": (_linear_terms, _spectral_terms, _spectral_terms),
-    "power": (_linear_terms, _norm_terms, _power_terms, _power_terms),
-    "mixed": (
-        _linear_terms, _quadratic_terms, _norm_terms, _exponential_terms, _spectral_terms,
-        _power_terms,
-    ),
-}  # fmt: skip
-
-
 class _Writer:
     """Variables with values, and affine expressions of them."""
 
@@ -308,21 +78,21 @@ class _Writer:
 
     def _variable(self, size: int, scale: int, kind: str) -> None:
         rng = self.rng
-        x = _ints(rng, size)
+        x = integers(rng, size)
         given: dict[str, Any] = {}
         shape: tuple[int, ...] = (size,)
         multiplier = np.zeros(size)
         how = int(rng.integers(6))
         if kind in ("sdp", "mixed") and how < 2 and size >= 4:
-            H = _rotation(rng)
-            n, d = len(H), _ints(rng, len(H), 0, 4)
+            H = rotation(rng)
+            n, d = len(H), integers(rng, len(H), 0, 4)
             given = ({"PSD": True}, {"symmetric": True})[how]
-            X, dual = H @ np.diag(d) @ H.T, np.where(d == 0, _ints(rng, n, 0, 4), 0)
+            X, dual = H @ np.diag(d) @ H.T, np.where(d == 0, integers(rng, n, 0, 4), 0)
             shape, x = (n, n), X.ravel(order="F")
             multiplier = (H @ np.diag(dual) @ H.T).ravel(order="F") if how == 0 else 0 * x
         elif how == 2:
             given, x = {"nonneg": True}, np.maximum(x, 0)
-            multiplier = np.where(x == 0, _ints(rng, size, 0, 4), 0)
+            multiplier = np.where(x == 0, integers(rng, size, 0, 4), 0)
         elif how == 3:
             given = {"bounds": [-8, 8]}
         elif how == 4 and size % 2 == 0:
@@ -344,7 +114,7 @@ class _Writer:
         parts, rest, used = [], at.copy(), []
         for i in chosen.tolist():
             n = len(self.values[i])
-            A = _ints(rng, (rows, n), -3, 4) * (rng.random((rows, n)) < min(1.0, 4 / n))
+            A = integers(rng, (rows, n), -3, 4) * (rng.random((rows, n)) < min(1.0, 4 / n))
             if n == rows and rng.random() < 0.3:
                 A = np.eye(n)
             A = A / self.powers[i]
@@ -422,7 +192,7 @@ def _variables(thing: Any) -> list[Any]:
 
 
 def _term(rng: np.random.Generator, kind: str) -> Term:
-    terms = _TERMS[kind]
+    terms = TERMS[kind]
     return terms[int(rng.integers(len(terms)))](rng)
 
 
@@ -433,28 +203,28 @@ def _linear_rows(writer: _Writer, constraints: list[Any], scale: int) -> None:
     for _ in range(int(rng.integers(1, 4))):
         rows = int(rng.integers(1, max(2, n)))
         active = rng.random(rows) < 0.6
-        u = np.where(active, 0.0, -_ints(rng, rows, 1, 5))
+        u = np.where(active, 0.0, -integers(rng, rows, 1, 5))
         expression, add = writer.affine(u)
         row = np.exp2(rng.integers(-scale, scale + 1, rows)) if scale else np.ones(rows)
         scaled = cp.multiply(row, expression) if scale else expression
         constraints.append(scaled <= 0)
-        add(np.where(active, _ints(rng, rows, 0, 4), 0.0))
+        add(np.where(active, integers(rng, rows, 0, 4), 0.0))
     if rng.random() < 0.5:
         rows = int(rng.integers(1, max(2, n // 3 + 1)))
         expression, add = writer.affine(np.zeros(rows))
         constraints.append(expression == 0)
-        add(_ints(rng, rows, -3, 4))
+        add(integers(rng, rows, -3, 4))
 
 
 def _curved_row(writer: _Writer, constraints: list[Any], kind: str) -> None:
     """One constraint by an atom, or by a cone."""
     rng = writer.rng
     if kind in ("sdp", "mixed") and rng.random() < 0.5:
-        H = _rotation(rng)
-        n, d = len(H), _ints(rng, len(H), 0, 4)
-        dual = np.where(d == 0, _ints(rng, n, 0, 3), 0)
+        H = rotation(rng)
+        n, d = len(H), integers(rng, len(H), 0, 4)
+        dual = np.where(d == 0, integers(rng, n, 0, 3), 0)
         expression, add = writer.affine((H @ np.diag(d) @ H.T).ravel())
-        constraints.append(_square(expression, n) >> 0)
+        constraints.append(square(expression, n) >> 0)
         add(-(H @ np.diag(dual) @ H.T).ravel())
         writer.names.append("PSD")
         return
@@ -495,8 +265,8 @@ def draw_infeasible(rng: np.random.Generator, kind: str = "", size: int = 0) -> 
     case = draw(rng, kind, size)
     x = next(iter(case.point))
     rows = int(rng.integers(1, 4))
-    A = _ints(rng, (rows, x.size), -3, 4)
-    b, share = _ints(rng, rows), _ints(rng, rows, 1, 4)
+    A = integers(rng, (rows, x.size), -3, 4)
+    b, share = integers(rng, rows), integers(rng, rows, 1, 4)
     by = float(np.exp2(-int(rng.integers(0, 31))))
     flat = x if x.ndim == 1 else cp.vec(x, order="F")
     extra = [A @ flat <= b, -(share @ A) @ flat <= -float(share @ b) - by]
@@ -512,7 +282,7 @@ def draw_unbounded(rng: np.random.Generator, kind: str = "", size: int = 0) -> C
     sign = -1.0 if isinstance(case.problem.objective, cp.Minimize) else 1.0
     x = next(iter(case.point))
     flat = x if x.ndim == 1 else cp.vec(x, order="F")
-    a, at = _ints(rng, x.size, -2, 3), case.point[x].ravel(order="F")
+    a, at = integers(rng, x.size, -2, 3), case.point[x].ravel(order="F")
     extra = [t >= -1, a @ flat - t <= float(a @ at)]
     objective = type(case.problem.objective)(case.problem.objective.expr + sign * slope * t)
     problem = cp.Problem(objective, [*case.problem.constraints, *extra])
