@@ -79,7 +79,7 @@ def _refuse(atom: Any, what: str, fix: str) -> None:
     raise InvalidParameterError("problem", f"{what}: {str(atom)[:80]}", expected, fix)
 
 
-def _quad_form() -> type:
+def _quad_form() -> Any:
     from cvxpy.atoms.quad_form import QuadForm
 
     return QuadForm

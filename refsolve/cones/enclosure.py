@@ -93,7 +93,8 @@ def reach(matrix: Any, eta: Array) -> Array:
     A = abs(sp.csr_array(matrix))
     with np.errstate(all="ignore"):
         moved = above(A @ eta, np.diff(A.indptr))
-    return np.where((A != 0) @ (eta > 0), moved, 0.0)
+    touched = A.astype(bool) @ (eta > 0)
+    return np.where(touched, moved, 0.0)
 
 
 def dot(left: Array, right: Array) -> tuple[Fraction, Fraction]:

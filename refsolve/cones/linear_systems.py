@@ -88,16 +88,18 @@ class Factor:
                 return None
             return cls(lambda v: cho_solve((lower, True), v, check_finite=False), size, hidden)
         try:
-            found = splu(
-                sp.csc_array(matrix), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0,
-                options={"SymmetricMode": True},
-            )  # fmt: skip
+            by_diagonal: dict[str, Any] = {
+                "diag_pivot_thresh": 0.0,
+                "options": {"SymmetricMode": True},
+            }
+            columns: Any = sp.csc_array(matrix)
+            found: Any = splu(columns, permc_spec="MMD_AT_PLUS_A", **by_diagonal)
         except RuntimeError:
             return None
-        pivots = found.U.diagonal()
+        L, U = sp.csr_array(found.L), sp.csr_array(found.U)
+        pivots = U.diagonal()
         if not (np.array_equal(found.perm_r, found.perm_c) and np.all(pivots > 0)):
             return None
-        L, U = sp.csr_array(found.L), sp.csr_array(found.U)
         apart = abs(U - sp.csr_array(L.T.multiply(pivots[:, None])))
         terms = int(np.diff(L.indptr).max(initial=0)) + 8
         ones = np.ones(size)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,6 +38,9 @@ from refsolve.cones.enclosure import (
 from refsolve.cones.linear_systems import Unproven, system_of
 from refsolve.cones.membership import into_dual, room
 from refsolve.cones.program import ConeProgram
+
+#: Most equations of which dependent ones are looked for.
+FEW = 300
 
 
 @dataclass(frozen=True)
@@ -120,11 +124,6 @@ def _bound(
         except Unproven as refused:
             return LowerBound(None, str(refused))
     if columns.any():
-        near = z.astype(float)
-        apart = np.abs(z - near.astype(LONG)).astype(float)
-        around = np.where(apart > 0, np.nextafter(eta_z + 2 * apart, np.inf), eta_z)
-        if not room(program, near, around):
-            return LowerBound(None, "the multipliers have no room inside the dual cone")
         by.append("exact multipliers")
     value, off = _constant(program, z, w, eta_z, eta_w)
     rest = _least(r, w, eta_w, lo, hi, curvature, by)
@@ -171,10 +170,34 @@ def _without_residual(
     curved = np.asarray(abs(C[:, m:]).sum(axis=0)).ravel() > 0
     moved = np.where(curved, np.maximum(np.abs(w), 1), 0.0)
     weights = np.concatenate((freedom(program, z), moved)).astype(float)
+    # where the room is of one size, equal weights make for the best equations
+    flat = np.where(weights > 1e-6 * weights[:m].max(initial=0.0), 1.0, 0.0)
+    refused = Unproven("the multipliers have no room inside the dual cone")
+    for given in (flat, weights):
+        try:
+            moved_z, moved_w, eta = _moved(program, z, w, C, columns, given)
+        except Unproven as reason:
+            refused = reason
+            continue
+        near = moved_z.astype(float)
+        apart = np.abs(moved_z - near.astype(LONG)).astype(float)
+        around = np.where(apart > 0, np.nextafter(eta[:m] + 2 * apart, np.inf), eta[:m])
+        if np.all(np.isfinite(around)) and room(program, near, around):
+            return moved_z, moved_w, eta[:m], eta[m:]
+        refused = Unproven("the multipliers have no room inside the dual cone")
+    raise refused
+
+
+def _moved(
+    program: ConeProgram, z: Array, w: Array, C: Any, columns: Array, weights: Array
+) -> tuple[Array, Array, Array]:
+    """The multipliers and the point moved, and how far from there the equations hold exactly."""
+    m = len(z)
     try:
         system = system_of(C, weights)
     except Unproven:
-        known = dependencies(C, -program.q[columns])
+        small = len(columns) <= FEW
+        known = dependencies(C, -program.q[columns]) if small else None
         if known is None or known.contradiction:
             raise
         C, columns = C[known.kept], columns[known.kept]
@@ -186,10 +209,7 @@ def _without_residual(
         if not np.all(np.isfinite(step)):
             raise Unproven("the equations are too badly scaled")
         z, w = z + step[:m], w + step[m:]
-    eta = system.reach(_residual(program, z, w)[columns])
-    if not np.all(np.isfinite(eta)):
-        raise Unproven("the equations are too badly scaled")
-    return z, w, eta[:m], eta[m:]
+    return z, w, system.reach(_residual(program, z, w)[columns])
 
 
 def freedom(program: ConeProgram, z: Array) -> Array:

@@ -126,11 +126,38 @@ def into_dual(program: ConeProgram, z: Array) -> Array:
             bound[k] = up(_norm_above(Dyadic.of(inside[rows][1:])))
         inside[program.heads] = np.maximum(inside[program.heads], bound)
     threes = program.exponential[:, None] + np.arange(3)
-    for k in np.flatnonzero(~_in_dual_exponential(inside[threes], np.zeros(threes.shape))):
-        inside[threes[k]] = _into_dual_exponential(*inside[threes[k]].tolist())
+    wrong = threes[~_in_dual_exponential(inside[threes], np.zeros(threes.shape))]
+    inside[wrong] = _moved_into_dual(inside[wrong])
     for block, rows in program.more:
         inside[rows] = block.into_dual(inside[rows])
     return inside
+
+
+def _moved_into_dual(z: Array) -> Array:
+    """The cheapest of three ways into duals of the exponential cone, row by row."""
+    u, v, w = z.T
+    still = np.zeros(z.shape)
+    edge = np.column_stack((0 * u, np.maximum(v, 0.0), np.maximum(w, 0.0)))
+    best, cost = edge, np.abs(edge - z).sum(axis=1)
+    with np.errstate(all="ignore"):
+        power = v.astype(LONG) / u - 1
+        error = (8 * UNIT * (np.abs(power) + 2)).astype(float)
+        need = exponential(Enclosed(power, error))[1] * -u * (1 + 4 * UNIT) + LONG(TINY)
+        up_ = np.column_stack((u, v, np.nextafter(need.astype(float), np.inf)))
+        raised = u * (1.0 + np.log(w / -u))
+        raised = raised + 1e-14 * (np.abs(raised) + np.abs(u))
+        over = np.column_stack((u, np.maximum(raised, v), w))
+        for way in (up_, over):
+            good = (u < 0) & np.all(np.isfinite(way), axis=1)
+            way = np.where(good[:, None], way, edge)
+            price = np.abs(way - z).sum(axis=1)
+            good &= _in_dual_exponential(way, still) & (price < cost)
+            best = np.where(good[:, None], way, best)
+            cost = np.where(good, price, cost)
+    # on an edge that floats cannot decide: exactly
+    for k in np.flatnonzero((cost > 0) & (cost <= 1e-14 * np.abs(z).sum(axis=1))):
+        best[k] = _into_dual_exponential(*z[k].tolist())
+    return best
 
 
 def norms(sizes: Array, group: Array, count: int) -> Enclosed:

@@ -30,6 +30,8 @@ from refsolve.cones.upper import MARGINS, Completion, Point, direction, ray, rel
 from refsolve.cones.verdict import ProblemCertificate, Verdict
 from refsolve.errors import InvalidParameterError
 
+#: Most multipliers that are also tried with few digits, which are exact on edges of cones.
+SMALL = 500
 #: Share of its numbers by which equations may contradict each other and be called data that are rounded.
 ROUNDED_DATA = 1e-10
 #: Share of its terms below which a slope is what rounding of the problem's numbers makes of 0.
@@ -502,9 +504,10 @@ class Judge:
 
     def _proposals(self) -> Iterator[Proposal]:
         """A solver's points and multipliers, ever further inside the cones."""
-        for found in (self.polished, self.solution):
-            if found is not None:
-                yield found
+        if self.solution is not None:
+            yield self.solution
+        if self.polished is not None:
+            yield self.polished
         scale = 1.0 + float(np.abs(self.program.q).max(initial=0.0))
         for reward in (1e-9, 1e-8, 1e-7, 1e-5):
             inner = proposal(self.program, reward=reward * scale)
@@ -516,7 +519,7 @@ class Judge:
         program = self.program
         ranges = Ranges(program)
         ranges.narrow(rounds=4)
-        close = scale / 100
+        close = self._close(scale)
         best = LowerBound(None, "no multipliers were found")
         inner = None
         if level is not None:
@@ -527,10 +530,10 @@ class Judge:
         for found in self._proposals():
             best = self._with(found, w, ranges, best, level, scale)
             if self._enough(best, level, close):
-                return self._whole(best)
+                break
             if inner is not None:
                 ranges.narrow(level=inner, curvature=self.curvature)
-                if ranges.empty:
+                if bool(ranges.empty):
                     return self._nothing(inner)
                 best = self._with(found, w, ranges, best, level, scale)
                 if self._enough(best, level, close):
@@ -549,17 +552,21 @@ class Judge:
         scale: Fraction,
     ) -> LowerBound:
         worth = float(scale) / (10 * len(w) + 10)
-        for z, at in _tries(found, w):
+        for z, at in _tries(found, w, small=len(found.z) <= SMALL):
             for price in (math.inf, worth):
                 bound = lower_bound(
                     self.program, z, at, ranges.lo, ranges.hi, self.curvature, price
                 )
                 best = better(best, bound)
-                if bound.value is None or self._enough(best, level, scale / 100):
+                if bound.value is None or self._enough(best, level, self._close(scale)):
                     break
-            if self._enough(best, level, scale / 100):
+            if self._enough(best, level, self._close(scale)):
                 break
         return best
+
+    def _close(self, scale: Fraction) -> Fraction:
+        """How near the optimum a bound has to be for no better one to be looked for."""
+        return scale / (100 if len(self.program.b) <= SMALL else 3)
 
     def _enough(self, best: LowerBound, level: Fraction | None, close: Fraction) -> bool:
         """Whether a better bound is not to be expected."""
@@ -574,10 +581,9 @@ class Judge:
     @cached_property
     def _guess(self) -> float:
         """About the optimum without the offset, for stopping early."""
-        found = self.polished or self.solution
-        if found is None or not found.solved:
+        if self.solution is None or self.solution.status != "Solved":
             return math.inf
-        x = found.x
+        x = self.solution.x
         with np.errstate(all="ignore"):
             return float(x @ (self.program.P @ x) / 2 + self.program.q @ x)
 
@@ -605,10 +611,12 @@ class Judge:
         return best, at
 
     def _candidates(self, x: Array) -> Iterator[Point]:
-        found = [p for p in (self.polished, self.solution) if p is not None and p.solved]
-        yield from self.anywhere.repaired(x, found[0] if found else None)
-        for each in found:
-            yield from self.anywhere.repaired(each.x, each)
+        found = self.solution if self.solution is not None and self.solution.solved else None
+        yield from self.anywhere.repaired(x, found)
+        if found is not None:
+            yield from self.anywhere.repaired(found.x, found)
+        if self.polished is not None:
+            yield from self.anywhere.repaired(self.polished.x, self.polished)
         yield from self.anywhere.tightened(x)
 
     def _feasible_value(self, program: ConeProgram) -> Fraction | None:
@@ -622,11 +630,10 @@ class Judge:
     def _feasible(self, program: ConeProgram) -> Point | None:
         somewhere = self.anywhere if program is self.program else Completion(program)
         if program is self.program:
-            for found in (self.polished, self.solution):
-                if found is not None and found.solved:
-                    point = next(somewhere.repaired(found.x, found), None)
-                    if point is not None:
-                        return point
+            found = self.solution if self.solution is not None and self.solution.solved else None
+            point = None if found is None else next(somewhere.repaired(found.x, found), None)
+            if point is not None:
+                return point
         for margin in MARGINS[1:]:
             point = somewhere.completed(np.zeros(len(program.q)), margin)
             if point is not None:
@@ -681,14 +688,14 @@ class Judge:
         """The objective as CVXPY computes it, to be minimised."""
         kept = [(variable, variable.value) for variable in self.problem.variables()]
         try:
-            for variable, value in self.whole.named(x).items():
-                variable.save_value(value)
+            for variable, moved in self.whole.named(x).items():
+                variable.save_value(moved)
             with np.errstate(all="ignore"):
                 found = self.problem.objective.value
             value = math.nan if found is None else float(dense(found).ravel()[0])
         finally:
-            for variable, value_before in kept:
-                variable.save_value(value_before)
+            for variable, before in kept:
+                variable.save_value(before)
         return -value if self.flipped else value
 
     # ---- files
@@ -742,12 +749,13 @@ class Judge:
         return None
 
 
-def _tries(found: Proposal, w: Array) -> Iterator[tuple[Array, Array]]:
+def _tries(found: Proposal, w: Array, *, small: bool) -> Iterator[tuple[Array, Array]]:
     """Multipliers, and where to linearise."""
     yield found.z, found.x
-    yield found.z, w
+    if small:
+        yield found.z, w
     yield 0 * found.z, found.x
-    for few in _few_digits(found.z):
+    for few in _few_digits(found.z) if small else ():
         yield few, w
 
 
@@ -755,7 +763,9 @@ def _size(expression: Any) -> float:
     """The largest number on the way to the values of an expression."""
     if not isinstance(expression, cp.Expression) or expression.value is None:
         return 0.0
-    own = float(np.abs(dense(expression.value)).max(initial=0.0))
+    value: Any = expression.value
+    data = value.data if hasattr(value, "tocoo") else dense(value)
+    own = float(np.abs(data).max(initial=0.0))
     return max([own, *map(_size, expression.args)])
 
 
@@ -815,7 +825,8 @@ def _given_bound(
         z, x = np.zeros(len(program.b)), base.copy()
         if found is not None:
             z[given.used], x[given.free] = found.z, found.x
-        for multipliers in (z, 0 * z, *_few_digits(z)) if reward == 0 else (z,):
+        few = _few_digits(z) if len(z) <= SMALL else []
+        for multipliers in (z, 0 * z, *few) if reward == 0 else (z,):
             best = better(best, lower_bound(program, multipliers, x, ranges.lo, ranges.hi, form))
             if goal is not None and best.value is not None and goal - best.value <= scale / 10:
                 return best.value

