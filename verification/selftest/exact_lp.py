@@ -1,4 +1,4 @@
-"""Linear programs and an exact simplex, and an attack on what `refsolve.certify` says of their answers."""
+"""Linear programs solved exactly, and an attack on what `refsolve.certify` says of their answers."""
 
 from __future__ import annotations
 
@@ -7,65 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from verification.selftest.simplex import solve
+
 Array = np.ndarray[Any, Any]
 
 
 def simplex(A: Array, b: Array, c: Array) -> tuple[str, Fraction]:
-    """min c'x over Ax <= b, x >= 0, in rational numbers: the status and the optimum.
-
-    Two phases with Bland's rule, which cannot cycle (Bland, Math. Oper. Res. 1977).
-    """
-    m, n = A.shape
-    rows = [
-        [Fraction(v) for v in (*A[i].tolist(), *(float(i == j) for j in range(m)), b[i])]
-        for i in range(m)
-    ]
-    basis = list(range(n, n + m))
-    if min(b.tolist(), default=0.0) < 0:
-        for row in rows:
-            row.insert(n + m, Fraction(-1))
-        first = [Fraction(0)] * (n + m) + [Fraction(1), Fraction(0)]
-        _pivot(rows, first, basis, min(range(m), key=lambda i: rows[i][-1]), n + m)
-        _walk(rows, first, basis)
-        if first[-1] != 0:
-            return "infeasible", Fraction(0)
-        if n + m in basis:
-            at = basis.index(n + m)
-            _pivot(rows, first, basis, at, next(j for j in range(n + m) if rows[at][j]))
-        for row in rows:
-            del row[n + m]
-    cost = [Fraction(v) for v in c.tolist()] + [Fraction(0)] * (m + 1)
-    for i, j in enumerate(basis):
-        if cost[j]:
-            share = cost[j]
-            cost = [a - share * v for a, v in zip(cost, rows[i], strict=True)]
-    if not _walk(rows, cost, basis):
-        return "unbounded", Fraction(0)
-    return "optimal", -cost[-1]
-
-
-def _walk(rows: list[list[Fraction]], cost: list[Fraction], basis: list[int]) -> bool:
-    """Pivot to the optimum; False if there is none."""
-    while True:
-        j = next((j for j, v in enumerate(cost[:-1]) if v < 0), None)
-        if j is None:
-            return True
-        ratios = [(row[-1] / row[j], basis[i], i) for i, row in enumerate(rows) if row[j] > 0]
-        if not ratios:
-            return False
-        _pivot(rows, cost, basis, min(ratios)[2], j)
-
-
-def _pivot(
-    rows: list[list[Fraction]], cost: list[Fraction], basis: list[int], i: int, j: int
-) -> None:
-    own = rows[i][j]
-    rows[i] = [v / own for v in rows[i]]
-    for row in (*(r for k, r in enumerate(rows) if k != i), cost):
-        if row[j]:
-            share = row[j]
-            row[:] = [a - share * v for a, v in zip(row, rows[i], strict=True)]
-    basis[i] = j
+    """Status and optimum of: minimise c'x over Ax <= b, x >= 0, in rational numbers."""
+    n = len(c)
+    rows, right = np.vstack((A, -np.eye(n))), np.append(b, np.zeros(n))
+    answer = solve(c, np.zeros((0, n)), np.zeros(0), rows, right)
+    return answer.status, answer.value or Fraction(0)
 
 
 def drawn(rng: np.random.Generator) -> tuple[Array, Array, Array]:
