@@ -90,7 +90,7 @@ def ask(problem: cp.Problem, name: str, options: dict[str, Any]) -> Row | None:
         data, chain, inverse = problem.get_problem_data(
             name, gp=problem.is_dgp() and not problem.is_dcp(), solver_opts=dict(options)
         )
-    except (cp.error.SolverError, cp.error.DCPError, ValueError):
+    except (cp.error.SolverError, cp.error.DCPError, ValueError, TypeError):  # not taken
         return None
     if name == "HIGHS" and (data.get("P") is not None) != (not options):
         return None  # its three algorithms are for linear programs
