@@ -11,7 +11,7 @@ Array = np.ndarray[Any, Any]
 
 
 def simplex(A: Array, b: Array, c: Array) -> tuple[str, Fraction]:
-    """min c'x over Ax <= b, x >= 0, in rational numbers: the status and the optimum.
+    """Least c'x over Ax <= b, x >= 0, in rational numbers: the status and the optimum.
 
     Two phases with Bland's rule, which cannot cycle (Bland, Math. Oper. Res. 1977).
     """
