@@ -79,7 +79,7 @@ class Factor:
     @classmethod
     def of(cls, matrix: Any, diagonal: float = 0.0) -> Factor | None:
         """None if there is none; ``diagonal``: what was subtracted from it, for its rounding."""
-        size = matrix.shape[0]
+        size, given = matrix.shape[0], matrix
         if not sp.issparse(matrix):
             hidden = 2 * (size + 4) * EPS * (float(np.abs(np.diag(matrix)).sum()) + diagonal) + TINY
             try:
@@ -92,7 +92,7 @@ class Factor:
                 "diag_pivot_thresh": 0.0,
                 "options": {"SymmetricMode": True},
             }
-            columns: Any = sp.csc_array(matrix)
+            columns: Any = sp.csc_array(given)
             found: Any = splu(columns, permc_spec="MMD_AT_PLUS_A", **by_diagonal)
         except RuntimeError:
             return None
