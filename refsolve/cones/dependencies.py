@@ -66,4 +66,4 @@ def dependencies(A: Any, b: Array) -> Dependencies | None:
             relative = max(relative, up(off / sizes))
     if len(stay) == A.shape[0]:
         return None
-    return Dependencies(np.sort(np.array(stay)), contradiction, relative)
+    return Dependencies(np.sort(np.array(stay, dtype=int)), contradiction, relative)

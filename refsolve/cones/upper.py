@@ -243,6 +243,8 @@ class Completion:
         except Unproven:  # of the unknowns that move, some equations follow from others
             kept = self._needed(x, A, C, b, weights > 0)
             A, C, b = A[kept], C[kept], b[kept]
+            if not len(b):
+                return Point(x, np.zeros(len(x)))
             system = system_of(C, weights)
         x = x.copy()
         for _ in range(3):

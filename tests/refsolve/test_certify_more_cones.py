@@ -10,9 +10,11 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from refsolve import certify
 from refsolve.cones import Verdict
+from refsolve.cones.dependencies import dependencies
 from refsolve.errors import InvalidParameterError
 from verification.selftest import programs
 
@@ -271,3 +273,10 @@ def test_files_that_would_say_something_else_are_refused(tmp_path: Path) -> None
         with pytest.raises(InvalidParameterError, match=words):
             proof.save(tmp_path / "problem.cert")
     assert not list(tmp_path.iterdir())
+
+
+def test_equations_that_all_follow_from_nothing_are_no_index() -> None:
+    told = dependencies(sp.csr_array((2, 3)), np.zeros(2))
+    assert told is not None
+    assert told.kept.dtype.kind == "i"
+    assert len(told.kept) == 0
