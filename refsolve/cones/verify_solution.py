@@ -581,9 +581,12 @@ class Judge:
     @cached_property
     def _guess(self) -> float:
         """About the optimum without the offset, for stopping early."""
-        if self.solution is None or self.solution.status != "Solved":
+        found = self.solution
+        if found is None or found.status != "Solved":
+            found = self.polished
+        if found is None:
             return math.inf
-        x = self.solution.x
+        x = found.x
         with np.errstate(all="ignore"):
             return float(x @ (self.program.P @ x) / 2 + self.program.q @ x)
 
