@@ -1,7 +1,8 @@
 """What takes minutes to measure is measured once: ``python docs/_ext/records.py NAME`` does it anew.
 
 NAME is a module beside this one with a function ``measure``; what that returns is kept as
-docs/records/NAME.json. The page that shows it measures a small part again, and compares.
+docs/records/NAME.json. What a function ``lines`` yields is kept as docs/records/NAME.jsonl instead. The
+page that shows it measures a small part again, and compares.
 """
 
 import importlib
@@ -32,7 +33,14 @@ def written(value: Any, indent: str = "") -> str:
 def main(name: str) -> None:
     """Measure and write."""
     commit = subprocess.check_output(["git", "rev-parse", "--short=10", "HEAD"], text=True).strip()
-    record = {"commit": commit, **importlib.import_module(name).measure()}
+    module = importlib.import_module(name)
+    if hasattr(module, "lines"):
+        with (RECORDS / f"{name}.jsonl").open("w", encoding="utf-8") as file:
+            for row in module.lines():
+                file.write(json.dumps({"commit": commit, **row}, ensure_ascii=False) + "\n")
+                file.flush()
+        return
+    record = {"commit": commit, **module.measure()}
     (RECORDS / f"{name}.json").write_text(written(record) + "\n", encoding="utf-8")
 
 

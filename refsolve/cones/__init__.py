@@ -4,11 +4,11 @@
 of a cone program and a solver's point and multipliers.
 """
 
-from refsolve.cones.judging import certify
 from refsolve.cones.lower import LowerBound, lower_bound
 from refsolve.cones.program import ConeProgram
 from refsolve.cones.ranges import Ranges
 from refsolve.cones.verdict import ProblemCertificate, Verdict
+from refsolve.cones.verify_solution import certify
 
 __all__ = [
     "ConeProgram",

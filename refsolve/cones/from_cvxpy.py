@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,8 +14,19 @@ import scipy.sparse as sp
 
 from refsolve._lazy import cp
 from refsolve._types import Array
+from refsolve.cones.approximations import refuse_approximations
+from refsolve.cones.blocks import Block
+from refsolve.cones.power import Power
 from refsolve.cones.program import ConeProgram
+from refsolve.cones.semidefinite import Semidefinite
 from refsolve.errors import InvalidParameterError
+
+#: Cones beyond those of `ConeProgram`, by CVXPY's names: from an entry of its dims to a block.
+OTHER: dict[str, Callable[[Any], Block]] = {
+    "psd": lambda order: Semidefinite(int(order)),
+    "p3d": lambda weight: Power((float(weight), 1 - float(weight))),
+    "pnd": lambda weights: Power(tuple(map(float, weights))),
+}
 
 
 @dataclass(frozen=True)
@@ -62,6 +75,17 @@ class Compiled:
             point[self.columns[variable.id]] = flat
         return point
 
+    def named(self, x: Array) -> dict[Any, Array]:
+        """The user's variables with the values that they have in a point of the program."""
+        from cvxpy.reductions.cvx_attr2constr import recover_value_for_leaf
+
+        found = {}
+        for variable in self.variables:
+            columns = self.columns[variable.id]
+            whole = recover_value_for_leaf(variable, x[columns], project=False)
+            found[variable] = dense(whole).reshape(variable.shape, order="F")
+        return found
+
     def bounded(self, bounds: dict[Any, tuple[Any, Any]] | None) -> Compiled:
         """The same with declared ranges, (low, high) by variable, as rows of their own."""
         n = len(self.program.q)
@@ -107,8 +131,7 @@ def compiled(problem: Any) -> Compiled:
     Raises
     ------
     InvalidParameterError
-        No DCP problem, integer or complex variables, finite sets, semidefinite or power cones, parameters
-        without values.
+        No DCP problem, integer or complex variables, finite sets, parameters without values.
     """
 
     def need(good: object, given: Any, expected: str, fix: str) -> None:
@@ -125,6 +148,10 @@ def compiled(problem: Any) -> Compiled:
     need(problem.is_dcp(), "not DCP", "a convex problem by the DCP rules", "see problem.is_dcp()")
     known = all(parameter.value is not None for parameter in parameters)
     need(known, "parameters without values", "values", "set parameter.value")
+    refuse_approximations(problem)
+    need(
+        all(v.size for v in variables), "a variable of size 0", "variables with entries", "drop it"
+    )
     data, inverse = _reduced(problem)
     stuffed, dims = data["param_prob"], data["dims"]
     whole = any(stuffed.x.attributes[kind] for kind in ("boolean", "integer"))
@@ -132,12 +159,44 @@ def compiled(problem: Any) -> Compiled:
     expected = "linear, second-order and exponential cones"
     for name in ("psd", "p3d", "pnd"):
         given = "a semidefinite cone" if name == "psd" else "a power cone"
-        need(not getattr(dims, name, None), given, expected, "no bound is known here for others")
+        unknown = getattr(dims, name, None) and name not in OTHER
+        need(not unknown, given, expected, "no bound is known here for others")
     P, q, offset, A, b = _numbers(data, stuffed)
+    order, other = _ordered(dims, len(b))
     program = ConeProgram(
-        P, q, A, b, zero=dims.zero, nonneg=dims.nonneg, soc=tuple(map(int, dims.soc)), exp=dims.exp
-    )
+        P, q, A if order is None else A[order], b if order is None else b[order], zero=dims.zero,
+        nonneg=dims.nonneg, soc=tuple(map(int, dims.soc)), exp=dims.exp, other=other,
+    )  # fmt: skip
     return Compiled(program, offset, _columns(problem, stuffed, inverse), tuple(variables))
+
+
+def _ordered(dims: Any, rows: int) -> tuple[Array | None, tuple[Block, ...]]:
+    """The rows with the cones that `ConeProgram` has of its own first, and the others."""
+    psd, powers = (
+        [OTHER[name](entry) for name in names for entry in getattr(dims, name, ())]
+        for names in (("psd",), ("p3d", "pnd"))
+    )
+    if not psd:
+        return None, tuple(powers)
+    start = dims.zero + dims.nonneg + int(sum(dims.soc))
+    stop = start + sum(block.size for block in psd)
+    exp = np.arange(stop, stop + 3 * dims.exp)
+    rest = np.arange(stop + 3 * dims.exp, rows)
+    return np.concatenate((np.arange(start), exp, np.arange(start, stop), rest)), (*psd, *powers)
+
+
+@cache
+def _interface() -> Any:
+    """CVXPY's interface to Clarabel, but with the entries of semidefinite matrices as they are."""
+    from cvxpy.reductions.solvers.conic_solvers.clarabel_conif import CLARABEL
+
+    class Entries(CLARABEL):
+        PSD_SQRT2_SCALING = False
+
+        def name(self) -> str:
+            return "ENTRIES"
+
+    return Entries()
 
 
 def _reduced(problem: Any) -> tuple[dict[str, Any], list[Any]]:
@@ -149,9 +208,9 @@ def _reduced(problem: Any) -> tuple[dict[str, Any], list[Any]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             data, _chain, inverse = problem.get_problem_data(
-                "CLARABEL", ignore_dpp=bool(problem.parameters())
+                _interface(), ignore_dpp=bool(problem.parameters())
             )
-    except cp.error.SolverError as error:
+    except Exception as error:  # CVXPY raises what its reductions happen to raise
         raise InvalidParameterError(
             "problem", str(error), "a problem that CVXPY can reduce to cones", "see its message"
         ) from error

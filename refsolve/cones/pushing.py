@@ -2,55 +2,90 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
-import scipy.sparse as sp
 
 from refsolve._types import Array
-from refsolve.cones.dyadic import Dyadic, product
-from refsolve.cones.membership import exp_above, violation
+from refsolve.cones.enclosure import exact as as_is
+from refsolve.cones.enclosure import exponential, times
 from refsolve.cones.program import ConeProgram
 
 
-def pushed(program: ConeProgram, x: Array, passes: int = 6) -> Array:
-    """Move variables so that cones which are just missed hold.
+def pushed(program: ConeProgram, x: Array, free: Array, far: Array) -> Array:
+    """Move free variables so that cones which are just missed hold.
 
-    Each violated row (or head) is mended by the variable that raises it and disturbs the fewest others.
+    Each violated row (or head) is mended by the variable that raises it and disturbs the fewest others,
+    equations most of all.
+
+    Parameters
+    ----------
+    program : ConeProgram
+    x : (n,) array
+    free : (n,) array of bool
+    far : (m,) array
+        How far each row, or the head of each cone, is outside.
     """
-    x = x.copy()
-    A = sp.csr_array(program.A)
-    count = np.diff(sp.csc_array(program.A).indptr)
-    tails = {rows.start: slice(rows.start + 1, rows.stop) for rows in program.second_order}
-    exponentials = set(program.exponential.tolist())
-    for _ in range(passes):
-        if not np.all(np.isfinite(x)):
-            return x
-        s = Dyadic.of(program.b) - product(program.A, Dyadic.of(x))
-        outside = violation(program, s)
-        wrong = np.flatnonzero(outside[program.zero :] > 0) + program.zero
-        if len(wrong) == 0:
-            return x
-        near = s.above()
-        for i in wrong.tolist():
-            row, lack, slope = i, float(outside[i]), None
-            if i in exponentials:
-                row = i + 2
-                u, v, w = (s.fraction(i + j) for j in range(3))
-                needed = exp_above(u / v, v) if v > 0 else np.inf
-                if not np.isfinite(needed):
-                    continue
-                lack = float(Fraction(needed) - w)
-            if i in tails:
-                tail = near[tails[i]]
-                with np.errstate(over="ignore"):
-                    size = float(np.linalg.norm(tail))
-                slope = -(tail / size) @ A[tails[i]].toarray() if 0 < size < np.inf else None
-            entry = A[[row]].toarray()[0]
-            rise = -entry - (slope if slope is not None else 0.0)
-            able = np.flatnonzero((entry != 0) & (rise != 0))
-            if len(able):
-                j = able[np.argmin(count[able])]
-                with np.errstate(over="ignore", invalid="ignore"):
-                    x[j] += lack / rise[j] * (1 + 1e-9) + np.sign(rise[j]) * 1e-300
+    x, A = x.copy(), program.rows
+    count = np.diff(program.columns.indptr).astype(float)
+    in_equations = np.asarray(abs(A[: program.zero]).sum(axis=0)).ravel() > 0
+    price = np.where(free, count + 1e6 * in_equations, np.inf)
+    lack, target, sign = far.copy(), np.arange(len(far)), -np.ones(len(far))
+    if program.exp:
+        heads = program.exponential
+        lifted, lowered = _ways(program, x, far)
+        # the last entry up, or the first one down where nothing that may move is in the last
+        able = (A[heads + 2] != 0) @ free
+        lack[heads] = np.where(able, lifted, lowered)
+        target[heads], sign[heads] = np.where(able, heads + 2, heads), np.where(able, -1.0, 1.0)
+    slopes = _slopes(program, x, far)
+    for i in np.flatnonzero(far[program.zero :] > 0) + program.zero:
+        row = int(target[i])
+        span = slice(A.indptr[row], A.indptr[row + 1])
+        columns, rise = A.indices[span], sign[i] * A.data[span]
+        if i in slopes:
+            columns, rise = slopes[int(i)]
+        able = (rise != 0) & np.isfinite(price[columns])
+        if not able.any() or not np.isfinite(lack[i]):
+            continue
+        j = int(np.argmin(np.where(able, price[columns], np.inf)))
+        with np.errstate(all="ignore"):
+            step = lack[i] / rise[j] * (1 + 1e-9)
+            before, k = x[columns[j]], columns[j]
+            x[k] = before + step
+            if x[k] == before:
+                x[k] = np.nextafter(before, np.sign(rise[j]) * np.inf)
     return x
+
+
+def _ways(program: ConeProgram, x: Array, far: Array) -> tuple[Array, Array]:
+    """What the last entry of each exponential cone lacks, and by what the first one is too large."""
+    s = as_is(program.b) + -times(program.rows, x)
+    u, v, w = (s.middle[program.exponential + i] for i in range(3))
+    wrong = far[program.exponential] > 0
+    with np.errstate(all="ignore"):
+        need = v * exponential(as_is((u / v).astype(float)))[1]
+        lift = np.maximum(need - w, 0) + 1e-15 * np.abs(need)
+        lower = np.maximum(u - v * np.log(w / v), 0) + 1e-15 * (np.abs(u) + v)
+        ways = [np.where(wrong & (v > 0), way, np.where(wrong, np.inf, 0)) for way in (lift, lower)]
+        lifted, lowered = (way.astype(float) for way in ways)
+    return lifted, np.where(np.isnan(lowered), np.inf, lowered)
+
+
+def _slopes(program: ConeProgram, x: Array, far: Array) -> dict[int, tuple[Array, Array]]:
+    """How the depth of a point inside violated second-order and other cones grows with each variable."""
+    found = {}
+    wrong = [rows for rows in program.second_order if far[rows.start] > 0] if program.soc else []
+    for rows in wrong:
+        part = program.rows[rows]
+        tail = program.b[rows][1:] - part[1:] @ x
+        size = float(np.linalg.norm(tail))
+        if 0 < size < np.inf:
+            gain = np.concatenate(([-1.0], tail / size)) @ part
+            columns = np.unique(part.indices)
+            found[rows.start] = columns, np.asarray(gain).ravel()[columns]
+    for block, rows in program.more:
+        if far[rows.start] > 0:
+            part = program.rows[rows]
+            gain = -(block.slope(program.b[rows] - part @ x) @ part)
+            columns = np.unique(part.indices)
+            found[rows.start] = columns, np.asarray(gain).ravel()[columns]
+    return found

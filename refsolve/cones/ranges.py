@@ -119,19 +119,32 @@ class Ranges:
         hi[: program.zero] = np.minimum(hi[: program.zero], 0.0)
         nonneg = slice(program.zero, program.zero + program.nonneg)
         lo[nonneg] = np.maximum(lo[nonneg], 0.0)
-        for rows in program.second_order:
-            head, tail = rows.start, slice(rows.start + 1, rows.stop)
-            near = np.maximum(np.maximum(lo[tail], -hi[tail]), 0.0)
-            lo[head] = max(lo[head], float(near.max(initial=0.0)))
-            hi[tail] = np.minimum(hi[tail], hi[head])
-            lo[tail] = np.maximum(lo[tail], -hi[head])
-        for start in program.exponential.tolist():
-            x, y, z = start, start + 1, start + 2
-            # y e^(x/y) <= z, y, z >= 0; e^t >= 1 + t makes x + y <= z
-            lo[y], lo[z] = max(lo[y], 0.0), max(lo[z], 0.0)
-            hi[x] = min(hi[x], _wide(hi[z] - lo[y]))
-            hi[y] = min(hi[y], _wide(hi[z] - lo[x]))
-            lo[z] = max(lo[z], -_wide(-lo[x] - lo[y]))
+        if program.soc:
+            tails, cone = program.tails
+            heads = program.heads
+            near = np.maximum(np.maximum(lo[tails], -hi[tails]), 0.0)
+            np.maximum.at(lo, heads[cone], near)
+            hi[tails] = np.minimum(hi[tails], hi[heads][cone])
+            lo[tails] = np.maximum(lo[tails], -hi[heads][cone])
+        x = program.exponential
+        y, z = x + 1, x + 2
+        # y e^(x/y) <= z, y, z >= 0; e^t >= 1 + t makes x + y <= z
+        lo[y], lo[z] = np.maximum(lo[y], 0.0), np.maximum(lo[z], 0.0)
+        with np.errstate(invalid="ignore"):
+            hi[x] = np.minimum(hi[x], _wide(hi[z] - lo[y]))
+            hi[y] = np.minimum(hi[y], _wide(hi[z] - lo[x]))
+            lo[z] = np.maximum(lo[z], -_wide(-lo[x] - lo[y]))
+        # y >= a > 0, z <= b: x <= y log(b/y), at y = a or y = b/e
+        with np.errstate(all="ignore"):
+            most = np.maximum(lo[y] * np.log(hi[z] / lo[y]), hi[z] / np.e)
+            at_one = (lo[y] > 0) & (hi[y] == lo[y])
+            most = np.where(at_one, lo[y] * np.log(hi[z] / lo[y]), most)
+            most = most + 1e-13 * (np.abs(most) + lo[y] + hi[z]) + _TINY
+            known = (lo[y] > 0) & (hi[z] > 0) & np.isfinite(most)
+            hi[x] = np.where(known, np.minimum(hi[x], most), hi[x])
+
+        for block, rows in program.more:
+            block.narrow(lo[rows], hi[rows])
 
     def _level(self, level: float, curvature: Array) -> None:
         """What q'x + 1/2 sum d_i x_i^2 <= level says of each term: it bounds what each term may be."""
@@ -146,27 +159,27 @@ class Ranges:
         total = float(np.sum(np.where(used & ~unknown, least, 0.0)))
         size = float(np.sum(np.abs(np.where(used & ~unknown, least, 0.0)))) + abs(level)
         error = _WIDER * (len(q) + 8) * size + _TINY
-        for i in np.flatnonzero(used & ((unknown.sum() - unknown) == 0)).tolist():
-            rest = level - total + (0.0 if unknown[i] else float(least[i])) + error
-            d = float(curvature[i])
-            if d > 0:  # x^2 + 2 (q/d) x <= 2 rest / d
-                with np.errstate(all="ignore"):
-                    half, room = float(q[i] / d), float(2 * (rest / d))
-                if not (np.isfinite(half) and np.isfinite(room)):
-                    continue
-                root = float(np.hypot(half, np.sqrt(max(room, 0.0))))
-                wider = 1e-14 * (abs(half) + root) + _TINY
-                self.lo[i] = max(lo[i], -half - root - wider)
-                self.hi[i] = min(hi[i], -half + root + wider)
-            elif q[i] > 0:
-                self.hi[i] = min(hi[i], _wide(rest / q[i]))
-            else:
-                self.lo[i] = max(lo[i], -_wide(-(rest / q[i])))
+        chosen = used & ((unknown.sum() - unknown) == 0)
+        with np.errstate(all="ignore"):
+            rest = level - total + np.where(unknown, 0.0, np.where(used, least, 0.0)) + error
+            # x^2 + 2 (q/d) x <= 2 rest / d
+            half, room = q / curvature, 2 * (rest / curvature)
+            root = np.hypot(half, np.sqrt(np.maximum(room, 0.0)))
+            wider = 1e-14 * (np.abs(half) + root) + _TINY
+            bowl_known = (curvature > 0) & np.isfinite(half) & np.isfinite(room)
+            bottom = np.where(bowl_known, -half - root - wider, -np.inf)
+            top = np.where(bowl_known, -half + root + wider, np.inf)
+            flat = curvature <= 0
+            top = np.where(flat & (q > 0), _wide(rest / q), top)
+            bottom = np.where(flat & (q < 0), -_wide(-(rest / q)), bottom)
+        self.lo = np.where(chosen, np.maximum(lo, bottom), lo)
+        self.hi = np.where(chosen, np.minimum(hi, top), hi)
 
 
-def _wide(value: float) -> float:
-    """A little more than a rounded number."""
-    return float(value + 1e-15 * abs(value) + _TINY) if np.isfinite(value) else float(value)
+def _wide(value: Array) -> Array:
+    """A little more than rounded numbers; what is no number says nothing."""
+    wide = value + 1e-15 * np.abs(value) + _TINY
+    return np.where(np.isnan(wide), np.inf, np.where(np.isfinite(value), wide, value))
 
 
 def _times(data: Any, lo: Array, hi: Array) -> tuple[Array, Array]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import splu
 
 from refsolve._lazy import clarabel
 from refsolve._types import Array
@@ -21,9 +22,14 @@ class Proposal:
     z: Array
     status: str
 
+    @property
+    def solved(self) -> bool:
+        """Whether the solver calls it a solution; what it calls a ray is none."""
+        return "Infeasible" not in self.status
+
 
 def proposal(
-    program: ConeProgram, *, margin: float = 0.0, reward: float = 0.0, tolerance: float = 1e-13
+    program: ConeProgram, *, margin: float = 0.0, reward: float = 0.0, tolerance: float = 1e-11
 ) -> Proposal | None:
     """Ask Clarabel.
 
@@ -47,6 +53,8 @@ def proposal(
         size[rows] = size[rows].max()
     for start in program.exponential.tolist():
         size[start : start + 3] = size[start : start + 3].max()
+    for _, rows in program.more:
+        size[rows] = size[rows].max()
     b = program.b - margin * size * program.inwards()
     q = program.q + reward * (A.T @ inner)
     cones: list[Any] = []
@@ -56,13 +64,82 @@ def proposal(
         cones.append(clarabel.NonnegativeConeT(program.nonneg))
     cones += [clarabel.SecondOrderConeT(size) for size in program.soc]
     cones += [clarabel.ExponentialConeT()] * program.exp
+    scale = np.ones(m)
+    for block, rows in program.more:
+        cones += block.clarabel()
+        scale[rows] = 1.0 if block.scale is None else block.scale
+    if program.other:
+        A, b = sp.csc_array(A.multiply(scale[:, None])), b * scale
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
     settings.max_iter = 200
     P = sp.triu(sp.csc_array(program.P), format="csc")
     solution = clarabel.DefaultSolver(P, q, A, b, cones, settings).solve()
-    x, z = np.array(solution.x), np.array(solution.z)
+    x, z = np.array(solution.x), np.array(solution.z) * scale
     if not (np.all(np.isfinite(x)) and np.all(np.isfinite(z))):
         return None
     return Proposal(x, z + reward * inner, str(solution.status))
+
+
+def polished(program: ConeProgram, found: Proposal, rounds: int = 40) -> Proposal | None:
+    """A solution of a linear or quadratic program to more digits, from the rows that bind it.
+
+    The rows whose multiplier exceeds their slack are met as equations, by a sparse factorisation with
+    refinement; rows whose multiplier is negative are let go, rows that fail are added.
+    """
+    if program.soc or program.exp or program.other:
+        return None
+    A, b = program.rows, program.b
+    x, z = found.x, found.z
+    inequality = np.arange(len(b)) >= program.zero
+    active = ~inequality | (z > b - A @ x)
+    best, least = None, np.inf
+    for _ in range(rounds):
+        rows = np.flatnonzero(active)
+        solved = _equality_solution(program, rows, x, z[rows])
+        if solved is None:
+            break
+        x, multipliers = solved
+        z = np.zeros(len(b))
+        z[rows] = multipliers
+        slack = b - A @ x
+        wrong = inequality & np.where(active, z < 0, slack < -1e-13 * (1 + np.abs(b)))
+        lack = float(np.where(active, -z, -slack)[inequality].max(initial=0.0))
+        if lack < least:
+            best, least = Proposal(x, np.where(inequality, np.maximum(z, 0), z), "polished"), lack
+        if not wrong.any():
+            break
+        active = active ^ wrong
+    return best
+
+
+def _equality_solution(
+    program: ConeProgram, rows: Array, x: Array, z: Array
+) -> tuple[Array, Array] | None:
+    """Where the objective is stationary with some rows as equations, and their multipliers."""
+    A, n = program.rows[rows], len(x)
+    K = sp.block_array([[sp.csc_array(program.P), A.T], [A, None]], format="csc")
+    target = np.concatenate((-program.q, program.b[rows])).astype(np.longdouble)
+    long, start = (
+        sp.csr_array(K).astype(np.longdouble),
+        np.concatenate((x, z)).astype(np.longdouble),
+    )
+    best, least = None, np.inf
+    for shift in (1e-15, 1e-10):
+        size = shift * float(np.abs(K.data).max(initial=1.0))
+        moved = sp.csc_array(K + sp.diags_array(np.repeat((size, -size), (n, len(rows)))))
+        y = start
+        try:
+            factor = splu(moved)
+        except (RuntimeError, MemoryError):
+            continue
+        with np.errstate(all="ignore"):
+            for _ in range(10):
+                y = y + factor.solve((target - long @ y).astype(float))
+            left = float(np.abs(target - long @ y).max(initial=0.0))
+        if left < least and np.all(np.isfinite(y)):
+            best, least = (y[:n].astype(float), y[n:].astype(float)), left
+        if least <= 1e-12 * float(np.abs(target).max(initial=1.0)):
+            break
+    return best

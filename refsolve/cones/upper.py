@@ -1,11 +1,12 @@
 """Points that are feasible for certain, and what the objective is at most there.
 
-A point is kept as exact numbers x and a radius eta: it is proven that some point within eta (entry by
-entry) of x meets the equations exactly, and that the cones hold wherever in that box it is.
+A point is kept as floats x and a radius eta: it is proven that some point within eta (entry by entry)
+of x meets the equations exactly, and that the cones hold wherever in that box it is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,31 +15,41 @@ import numpy as np
 import scipy.sparse as sp
 
 from refsolve._types import Array
+from refsolve.cones.dependencies import Dependencies, dependencies
 from refsolve.cones.dyadic import Dyadic, product
-from refsolve.cones.membership import inside
-from refsolve.cones.nearby import Equations, Unproven
+from refsolve.cones.enclosure import EPS, TINY, dot, exact, reach, times
+from refsolve.cones.linear_systems import Unproven, system_of
+from refsolve.cones.membership import outside
 from refsolve.cones.program import ConeProgram
 from refsolve.cones.pushing import pushed
-from refsolve.cones.solving import proposal
+from refsolve.cones.solving import Proposal, proposal
+
+#: Margins tried inside cones, smallest first: what a solver's digits leave room for.
+MARGINS = (0.0, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5)
+#: Margins by which rows are tightened when a feasible point is looked for.
+TIGHTENED = (1e-9, 1e-7, 1e-5, 1e-3)
 
 
 @dataclass(frozen=True)
-class Enclosed:
+class Point:
     """A point near ``x``, within ``eta``."""
 
-    x: Dyadic
+    x: Array
     eta: Array
 
     def objective(self, program: ConeProgram) -> Fraction:
         """At least the objective at the point."""
-        Px = product(program.P, self.x)
-        value = (self.x * Px).total() / 2 + (self.x * Dyadic.of(program.q)).total()
-        if np.any(self.eta):
-            eta = Dyadic.of(self.eta)
-            slope = Px + Dyadic.of(program.q)
-            value += (Dyadic(np.abs(slope.numbers), slope.bits) * eta).total()
-            value += (eta * product(abs(program.P), eta)).total() / 2
-        return value
+        Px = times(program.P, self.x)
+        quadratic, off = dot(self.x, Px.middle)
+        linear, more = dot(self.x, program.q)
+        with np.errstate(all="ignore"):
+            lost = float(np.abs(self.x) @ Px.error) / 2
+            slope = np.abs(program.q) + Px.size()
+            lost += float(slope @ self.eta) + float(self.eta @ reach(program.P, self.eta))
+            lost *= 1 + (len(self.x) + 16) * EPS
+        return (
+            quadratic / 2 + linear + off / 2 + more + Fraction(lost) + Fraction(TINY) * (lost > 0)
+        )
 
 
 class Completion:
@@ -57,23 +68,30 @@ class Completion:
         self.fixed = np.zeros(n, dtype=bool) if fixed is None else fixed
         self.free = np.flatnonzero(~self.fixed)
         self.used = self._rows()
-        shape = self.part(np.zeros(n))
-        assert shape is not None  # nothing is multiplied
-        self.shape = shape
-        self._equations: Equations | Unproven | None = None
+        self._known: Dependencies | None = None
+        self._asked = False
+
+    @property
+    def dependent(self) -> Dependencies | None:
+        """Equations that follow from others, or contradict them."""
+        if not self._asked:
+            self._asked = True
+            rows = np.flatnonzero(self.used[: self.program.zero])
+            self._known = dependencies(self.program.rows[rows], self.program.b[rows])
+        return self._known
 
     def _rows(self) -> Array:
         """Rows to be met: all but those (and those cones) that only given variables are in."""
-        program = self.program
-        A = sp.csr_array(program.A)
-        given = np.diff(A[:, np.flatnonzero(self.fixed)].indptr) > 0
-        mine = np.diff(A[:, self.free].indptr) > 0
+        program, A = self.program, self.program.rows
+        given = (A != 0) @ self.fixed
+        mine = (A != 0) @ ~self.fixed
         used = mine | ~given
         blocks = list(program.second_order)
         blocks += [slice(start, start + 3) for start in program.exponential.tolist()]
+        blocks += [rows for _, rows in program.more]
         for block in blocks:
             used[block] = mine[block].any() or not given[block].any()
-        return used
+        return np.asarray(used)
 
     def part(self, base: Array) -> ConeProgram | None:
         """The program in the free variables; None if its numbers are too large for floats."""
@@ -87,107 +105,237 @@ class Completion:
         return ConeProgram(
             P[:, self.free][self.free],
             q,
-            sp.csc_array(sp.csr_array(program.A)[np.flatnonzero(used)][:, self.free]),
+            program.rows[np.flatnonzero(used)][:, self.free].tocsc(),
             b,
             zero=int(used[: program.zero].sum()),
             nonneg=int(used[program.zero : program.zero + program.nonneg].sum()),
             soc=tuple(c.stop - c.start for c in program.second_order if used[c.start]),
             exp=int(used[program.exponential].sum()),
+            other=tuple(block for block, rows in program.more if used[rows.start]),
         )
 
-    def completed(self, values: Array, margin: float) -> Enclosed | None:
+    def solved(self, values: Array, margin: float) -> tuple[Array, Proposal | None]:
+        """The free variables of least objective as a solver finds them, and its multipliers."""
+        x = np.where(self.fixed, values, 0.0)
+        part = self.part(x)
+        if part is None or not len(self.free):
+            return x, None
+        found = proposal(part, margin=margin)
+        if found is not None:
+            x[self.free] = found.x
+        return x, found
+
+    def completed(self, values: Array, margin: float, digits: int | None = None) -> Point | None:
         """The free variables of least objective, found by a solver, ``margin`` inside the cones.
+
+        Parameters
+        ----------
+        values : (n,) array
+        margin : float
+        digits : int, optional
+            Binary digits that are kept: on edges of cones nothing but few digits is exact.
 
         Returns
         -------
-        Enclosed or None
+        Point or None
             Feasible for certain in every row that is not about given variables alone.
         """
-        x = np.where(self.fixed, values, 0.0)
-        part = self.part(x)
-        if part is None:
+        x, found = self.solved(values, margin)
+        if found is None and len(self.free):
             return None
-        if len(self.free):
-            found = proposal(part, margin=margin)
-            if found is None:
-                return None
-            x[self.free] = found.x
-        point = self.enclosed(x)
-        if point is None and len(self.free):
-            for bits in (40, 24, 12):  # on edges of the cones nothing but few digits is exact
-                few = np.where(self.fixed, x, _few(x, bits))
-                point = point or self.enclosed(few)
-            if point is None:
-                y = x.copy()
-                y[self.free] = pushed(part, x[self.free])
-                point = self.enclosed(y)
-        return point
+        if digits is not None:
+            x = np.where(self.fixed, x, _few(x, digits))
+        return self.enclosed(x)
 
-    def enclosed(self, x: Array) -> Enclosed | None:
-        """The point moved onto the equations, if it is then certain to be in the cones."""
+    def attempts(self, values: Array) -> Iterator[tuple[float, Point]]:
+        """Completions ever further inside, with their margins, then those of few digits."""
+        tries: list[tuple[float, int | None]] = [(margin, None) for margin in MARGINS]
+        tries += [(0.0, 40), (0.0, 24), (0.0, 12)] if len(self.free) else []
+        for margin, digits in tries:
+            point = self.completed(values, margin, digits)
+            if point is not None:
+                yield margin, point
+
+    def enclosed(
+        self, x: Array, active: Array | None = None, passes: int = 6, lenient: bool = False
+    ) -> Point | None:
+        """The point moved onto the equations and into the cones, if that is certain to succeed.
+
+        Parameters
+        ----------
+        x : (n,) array
+        active : array of int, optional
+            Rows of the nonnegative block that are met as equations.
+        passes : int
+        lenient : bool
+            Leave out equations that others contradict.
+        """
+        program = self.program
         if not np.all(np.isfinite(x)):
             return None
-        point = self._on_equations(x)
-        if point is None:
-            return None
-        program, rows = self.program, np.flatnonzero(self.used)
-        A = sp.csr_array(program.A)[rows]
-        s = Dyadic.of(program.b[rows]) - product(A, point.x)
-        reach = product(abs(A), Dyadic.of(point.eta))
-        return point if inside(self.shape, s, reach) else None
-
-    def _on_equations(self, x: Array) -> Enclosed | None:
-        """Move the free variables onto the equations."""
-        exact, eta = Dyadic.of(x), np.zeros(len(x))
-        rows = np.flatnonzero(self.used[: self.program.zero])
-        if len(rows) == 0:
-            return Enclosed(exact, eta)
-        A = sp.csr_array(self.program.A)[rows]
-        target = Dyadic.of(self.program.b[rows]) - product(A, exact)
-        empty = np.diff(A[:, self.free].indptr) == 0
-        if not target.zero[empty].all():
-            return None  # nothing that may move is in it
-        if target.zero.all():
-            return Enclosed(exact, eta)
-        system = A[np.flatnonzero(~empty)][:, self.free]
-        try:
-            if self._equations is None:
-                whole = A[np.flatnonzero(~empty)], Dyadic.of(self.program.b[rows[~empty]])
-                self._equations = Equations(system, self._mobility(), whole=whole)
-            if isinstance(self._equations, Unproven):
+        equations = np.zeros(len(program.b), dtype=bool)
+        equations[: program.zero] = self.used[: program.zero]
+        if active is not None:
+            equations[active] = True
+        met = equations | ~self.used
+        best = np.inf
+        for _ in range(passes):
+            point = self._on_equations(x, np.flatnonzero(equations), lenient)
+            if point is None:
                 return None
-            change, near = self._equations.near(target[~empty])
-        except Unproven as refused:
-            self._equations = self._equations or refused
-            return None
-        moved = np.zeros(len(x), dtype=object)
-        moved[self.free] = change.numbers
-        eta[self.free] = near
-        return Enclosed(exact + Dyadic(moved, change.bits), eta)
-
-    def _mobility(self) -> Array:
-        """Variables that no cone holds move first (a proposal)."""
-        cones = sp.csr_array(self.program.A)[self.program.zero :][:, self.free]
-        held = np.asarray(abs(cones).sum(axis=0)).ravel() > 0
-        return np.where(held, 1e-3, 1.0)
-
-    def repaired(self, x: Array, margins: tuple[float, ...]) -> Enclosed | None:
-        """A feasible point near ``x``: on the way to one inside the cones, as near as succeeds."""
-        for margin in margins:
-            inner = proposal(self.program, margin=margin)
-            best = None if inner is None else self.enclosed(inner.x)
-            if inner is None or best is None:
-                continue
-            low, high = -50, 0  # shares 2^low ... 2^high of the way
-            while low < high:
-                middle = (low + high) // 2
-                found = self.enclosed(x + 2.0**middle * (inner.x - x))
-                if found is None:
-                    low = middle + 1
-                else:
-                    high, best = middle, found
-            return best
+            far = outside(program, point.x, point.eta, met)
+            largest = float(far.max(initial=0.0))
+            if largest == 0:
+                return point
+            if not largest < 4 * best:
+                return None
+            best = min(best, largest)
+            x = pushed(program, point.x, ~self.fixed, far)
+            if not np.all(np.isfinite(x)):
+                return None
         return None
+
+    def _on_equations(self, x: Array, rows: Array, lenient: bool) -> Point | None:
+        """Move the free variables onto the equations."""
+        still = Point(x, np.zeros(len(x)))
+        if len(rows) == 0:
+            return still
+        A, b = self.program.rows[rows], exact(self.program.b[rows])
+        left = b + -times(A, x)
+        C = A[:, self.free]
+        empty = np.diff(C.indptr) == 0
+        with np.errstate(all="ignore"):
+            wrong = np.abs(left.middle) > left.error * (1 + 8 * EPS) + TINY
+        unsure = np.flatnonzero(~wrong & (empty | (not wrong.any())))
+        exactly = Dyadic.of(self.program.b[rows[unsure]]) - product(A[unsure], Dyadic.of(x))
+        wrong[unsure] = ~exactly.zero
+        if not wrong.any():
+            return still
+        if np.any(wrong & empty):
+            return None  # nothing that may move is in it
+        try:
+            return self._solved(x, A[~empty], C[~empty], self.program.b[rows[~empty]])
+        except Unproven:
+            known = self.dependent
+        if known is None or (known.contradiction and not lenient):
+            return None
+        needed = np.concatenate(
+            (known.kept, np.arange(int(self.used[: self.program.zero].sum()), len(rows)))
+        )
+        needed = needed[~empty[needed]]
+        try:
+            return self._solved(x, A[needed], C[needed], self.program.b[rows[needed]])
+        except Unproven:
+            return None
+
+    def _solved(self, x: Array, A: Any, C: Any, b: Array) -> Point:
+        weights = self._mobility(x)[self.free]
+        idle = (C != 0) @ (weights > 0) == 0
+        if idle.any():  # nothing in them moves: they hold, or they do not
+            left_over = Dyadic.of(b[idle]) - product(A[idle], Dyadic.of(x))
+            if not left_over.zero.all():
+                raise Unproven("an equation has no unknown that may move")
+            A, C, b = A[~idle], C[~idle], b[~idle]
+        if not len(b):
+            return Point(x, np.zeros(len(x)))
+        try:
+            system = system_of(C, weights)
+        except Unproven:  # of the unknowns that move, some equations follow from others
+            kept = self._needed(x, A, C, b, weights > 0)
+            A, C, b = A[kept], C[kept], b[kept]
+            if not len(b):
+                return Point(x, np.zeros(len(x)))
+            system = system_of(C, weights)
+        x = x.copy()
+        for _ in range(3):
+            left = exact(b) + -times(A, x)
+            step = system.step(left.middle.astype(float))
+            if not np.all(np.isfinite(step)):
+                raise Unproven("the equations are too badly scaled")
+            x[self.free] += step
+        eta = np.zeros(len(x))
+        eta[self.free] = system.reach(exact(b) + -times(A, x))
+        if not np.all(np.isfinite(eta)):
+            raise Unproven("the equations are too badly scaled")
+        return Point(x, eta)
+
+    def _needed(self, x: Array, A: Any, C: Any, b: Array, moving: Array) -> Array:
+        """Equations of which the others are exact combinations, in the unknowns that move."""
+        still = x.copy()
+        still[self.free[moving]] = 0.0
+        constants = Dyadic.of(b) - product(A, Dyadic.of(still))
+        known = None
+        if np.array_equal(constants.above(), constants.below()):
+            known = dependencies(C[:, np.flatnonzero(moving)], constants.above())
+        if known is None or known.contradiction:
+            raise Unproven("the equations are dependent")
+        return known.kept
+
+    def _mobility(self, x: Array) -> Array:
+        """How far variables may move: as far as rows of one entry let them (a proposal)."""
+        program = self.program
+        cones = program.rows[program.zero :]
+        held = np.asarray(abs(cones).sum(axis=0)).ravel() > 0
+        room = np.where(held, 1e-3, 1.0) * np.maximum(np.abs(x), 1.0)
+        rows, columns, data = self._single()
+        if len(rows):
+            slack = (program.b[rows] - data * x[columns]) / np.abs(data)
+            np.minimum.at(room, columns, np.maximum(slack, 0.0))
+        return room
+
+    def _single(self) -> tuple[Array, Array, Array]:
+        """Inequalities of one entry: rows, columns, coefficients."""
+        A, program = self.program.rows, self.program
+        rows = np.flatnonzero(np.diff(A.indptr) == 1)
+        rows = rows[(rows >= program.zero) & (rows < program.zero + program.nonneg)]
+        at = A.indptr[rows]
+        return rows, A.indices[at], A.data[at]
+
+    def snapped(self, x: Array, active: Array) -> tuple[Array, Array]:
+        """``x`` put onto the active rows of one entry, and the other active rows."""
+        rows, columns, data = self._single()
+        chosen = np.isin(rows, active) & ~self.fixed[columns]
+        x = x.copy()
+        with np.errstate(all="ignore"):
+            bound = self.program.b[rows[chosen]] / data[chosen]
+        # rounded into the range
+        inner = np.nextafter(bound, np.where(data[chosen] > 0, -np.inf, np.inf))
+        exactly = Dyadic.of(bound) * Dyadic.of(data[chosen]) - Dyadic.of(
+            self.program.b[rows[chosen]]
+        )
+        x[columns[chosen]] = np.where(exactly.zero, bound, inner)
+        return x, np.setdiff1d(active, rows)
+
+    def repaired(self, x: Array, found: Proposal | None) -> Iterator[Point]:
+        """Feasible points near ``x``: on the equations, and on the rows that multipliers call active."""
+        first = self.enclosed(x)
+        if first is not None:
+            yield first
+        program = self.program
+        if found is not None and program.nonneg:
+            s = program.b - program.rows @ x
+            rows = np.arange(program.zero, program.zero + program.nonneg)
+            size = 1e-5 * (1 + np.abs(program.b[rows]))
+            active = rows[(found.z[rows] > s[rows]) & (s[rows] < size)]
+            if len(active):
+                y, others = self.snapped(x, active)
+                point = self.enclosed(y, others)
+                if point is not None:
+                    yield point
+
+    def tightened(self, x: Array) -> Iterator[Point]:
+        """Points of least objective with rows tightened, and on the way there from ``x``."""
+        for margin in TIGHTENED:
+            inner = proposal(self.program, margin=margin)
+            start = None if inner is None else self.enclosed(inner.x)
+            if start is None:
+                continue
+            for share in (-24, -17, -12, -8, -4, -2):  # shares 2^share of the way there
+                point = self.enclosed(x + 2.0**share * (start.x - x), passes=2)
+                if point is not None:
+                    yield point
+                    break
+            yield start
 
 
 def _few(x: Array, bits: int) -> Array:
@@ -196,36 +344,27 @@ def _few(x: Array, bits: int) -> Array:
     return np.ldexp(np.round(mantissa * 2.0**bits) / 2.0**bits, exponent)
 
 
-def relaxed(program: ConeProgram, fixed: Array, x: Array) -> Array:
-    """Other variables with which the values violate as little as a solver can find (a proposal)."""
-    free = np.flatnonzero(~fixed)
-    A = sp.csr_array(program.A)
-    point = np.where(fixed, x, 0.0)
-    left = program.b - A @ point
-    if not np.all(np.isfinite(left)):
-        return point
-    low = program.zero
-    part, one = A[:, free], sp.csr_array(np.ones((low, 1)))
+def relaxed_program(program: ConeProgram, push: float = 1e-6) -> ConeProgram:
+    """The least t >= 0 with |equations| <= t and slacks within t of their cones, t the last variable."""
+    A, low, n = program.rows, program.zero, len(program.q)
+    one, b = sp.csr_array(np.ones((low, 1))), program.b
     rows: list[Any] = [
-        sp.hstack([sp.csr_array((1, len(free))), sp.csr_array([[-1.0]])]),
-        sp.hstack([part[:low], -one]),
-        sp.hstack([-part[:low], -one]),
-        sp.hstack([part[low:], sp.csr_array(-program.inwards()[low:, None])]),
+        sp.hstack([sp.csr_array((1, n)), sp.csr_array([[-1.0]])]),
+        sp.hstack([A[:low], -one]),
+        sp.hstack([-A[:low], -one]),
+        sp.hstack([A[low:], sp.csr_array(-program.inwards()[low:, None])]),
     ]
-    q = np.concatenate((1e-6 * program.q[free], [1.0]))
-    loose = ConeProgram(
-        sp.csc_array((len(q), len(q))),
-        q,
+    size = float(np.abs(program.q).max(initial=0.0))
+    return ConeProgram(
+        sp.csc_array((n + 1, n + 1)),
+        np.concatenate((push / max(size, 1.0) * program.q, [1.0])),
         sp.vstack(rows).tocsc(),
-        np.concatenate(([0.0], left[:low], -left[:low], left[low:])),
+        np.concatenate(([0.0], b[:low], -b[:low], b[low:])),
         nonneg=program.nonneg + 1 + 2 * low,
         soc=program.soc,
         exp=program.exp,
+        other=program.other,
     )
-    found = proposal(loose)
-    if found is not None:
-        point[free] = found.x[:-1]
-    return point
 
 
 def _descent(program: ConeProgram) -> ConeProgram:
@@ -234,7 +373,7 @@ def _descent(program: ConeProgram) -> ConeProgram:
     P = sp.csr_array(program.P)
     used = np.diff(P.indptr) > 0
     flat = int(used.sum())
-    parts: list[Any] = [P[used], sp.csr_array(program.q[None, :]), sp.csr_array(program.A)]
+    parts: list[Any] = [P[used], sp.csr_array(program.q[None, :]), program.rows]
     return ConeProgram(
         sp.csc_array((n, n)),
         np.zeros(n),
@@ -244,6 +383,7 @@ def _descent(program: ConeProgram) -> ConeProgram:
         nonneg=program.nonneg,
         soc=program.soc,
         exp=program.exp,
+        other=program.other,
     )
 
 
@@ -254,20 +394,33 @@ def direction(program: ConeProgram) -> Array | None:
         return None
     # on edges of the cones nothing but few digits is exact
     tries = [found.x] + [np.round(found.x * 2.0**k) / 2.0**k for k in (0, 4, 10, 20)]
+    away = _homogeneous(program)
+    still = np.zeros(len(program.q))
     for floats in tries:
         d = Dyadic.of(floats)
         falls = (d * Dyadic.of(program.q)).total() < 0
-        if falls and product(program.P, d).zero.all():
-            s = -product(program.A, d)
-            still = Dyadic.of(np.zeros(len(s)))
-            if s.zero[: program.zero].all() and inside(program, s, still):
-                return floats
+        if falls and product(program.P, d).zero.all() and not outside(away, floats, still).any():
+            return floats
     return None
 
 
-def ray(program: ConeProgram) -> bool:
-    """Whether a direction of endless descent is certain to exist."""
-    if not np.any(program.q) or direction(program) is not None:
-        return bool(np.any(program.q))
-    directions, zero = Completion(_descent(program)), np.zeros(len(program.q))
-    return any(directions.completed(zero, m) is not None for m in (1e-9, 1e-6, 1e-3))
+def _homogeneous(program: ConeProgram) -> ConeProgram:
+    n = len(program.q)
+    return ConeProgram(
+        sp.csc_array((n, n)), np.zeros(n), program.A, np.zeros(len(program.b)), program.zero,
+        program.nonneg, program.soc, program.exp, program.other,
+    )  # fmt: skip
+
+
+def ray(program: ConeProgram) -> Array | None:
+    """About a direction of endless descent that is certain to exist within rounding of it."""
+    if not np.any(program.q):
+        return None
+    found = direction(program)
+    if found is None:
+        directions, zero = Completion(_descent(program)), np.zeros(len(program.q))
+        for margin in (1e-9, 1e-6, 1e-3):
+            point = directions.completed(zero, margin)
+            if point is not None:
+                return point.x
+    return found

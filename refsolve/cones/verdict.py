@@ -8,6 +8,7 @@ from enum import StrEnum
 from os import PathLike
 from typing import Any
 
+from refsolve._types import Array
 from refsolve.errors import InvalidParameterError
 
 
@@ -15,41 +16,52 @@ class Verdict(StrEnum):
     """What is certain of a point, or of the problem."""
 
     CERTIFIED = "certified"
+    NEARLY_FEASIBLE = "feasible only to δ"
+    INCONSISTENT = "inconsistent data"
     VIOLATED = "violated"
     SUBOPTIMAL = "suboptimal"
     INFEASIBLE = "infeasible"
     UNBOUNDED = "unbounded"
-    UNCERTAIN = "uncertain"
+    INCONCLUSIVE = "inconclusive"
 
 
 @dataclass(frozen=True)
 class ProblemCertificate:
-    """What is certain of a CVXPY problem and the values of its variables.
+    """What is certain of a CVXPY problem and the values x of its variables.
+
+    Written for Minimize; for Maximize every inequality between values is turned around. f* is the
+    optimum, "tolerance" that of `certify` times |f(x)| + min(1, s), s the scale of the objective's terms.
 
     Attributes
     ----------
     status : Verdict
-        "certified": feasible within the tolerance and within the tolerance of the optimum; "violated":
-        a constraint is certain to fail by more; "suboptimal": a feasible point is certain to be better
-        by more; "infeasible", "unbounded": proven of the problem; "uncertain": none of these, see
-        `reason`.
+        "certified": there is a `feasible_point`, x itself or one beside it, with f* <= f(feasible point)
+        <= f* + bound, and f(x) is within the tolerance of f*, on both sides, and x is feasible to within
+        the tolerance. "feasible only to δ": x fails its constraints by no more than the tolerance, but
+        it is not certain that its value is near f*. "inconsistent data": equations of the problem
+        contradict each other by no more than rounding, and whatever meets them to that extent is as
+        good; `lower` and `bound` hold for all of that. "suboptimal": a feasible point is certain to be
+        better by more than the tolerance. "violated": a constraint is certain to fail by more.
+        "infeasible", "unbounded": proven of the problem. "inconclusive": none of these, see `reason`.
+    value : float
+        f(x) is at most that.
+    lower, upper : float
+        The optimum is in [lower, upper]; infinite where nothing is known.
     bound : float
-        The objective at the point is at most this far from the optimum, on the worse side; inf where
-        nothing is certain. No feasible point is better by more.
-    violation : float
-        The constraints fail by no more: the slack of the reduced problem, with its other variables
-        chosen well, is at most this far from the cones; and by the residuals of your own constraints
-        as CVXPY computes them. 0: they hold exactly.
-    value, best : float
-        Bounds: the objective at the point is at most ``value`` (at least, for Maximize), that of every
-        feasible point at least ``best`` (at most, for Maximize).
-    repaired : float
-        What `bound` is at a point nearby that is feasible for certain; inf if none was found.
+        At the feasible point, or at x where there is none, the objective is at most this far above f*.
+    below : float
+        f(x) is at most this far below f*, which happens only where x is not feasible.
+    delta : float
+        The constraints fail by no more: in the slacks of the reduced problem and in your own constraints.
+        0: they hold exactly.
+    feasible_point : dict of Variable to array, or None
+        Floats; a point within `radius` of them is exactly feasible.
+    radius : float
     moved : float
-        How far that point is, in its largest entry.
+        Largest change of an entry from x to `feasible_point`.
     reason : str
     by : tuple of str
-        What the bound rests on.
+        What `lower` rests on.
     assumptions : tuple of str
     solver_said : str
         The problem's own status, which is not believed.
@@ -58,17 +70,25 @@ class ProblemCertificate:
     """
 
     status: Verdict
-    bound: float
-    violation: float
-    value: float
-    best: float
-    repaired: float = math.inf
+    value: float = math.inf
+    lower: float = -math.inf
+    upper: float = math.inf
+    bound: float = math.inf
+    below: float = math.inf
+    delta: float = math.inf
+    feasible_point: dict[Any, Array] | None = field(default=None, compare=False)
+    radius: float = 0.0
     moved: float = math.inf
     reason: str = ""
     by: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = field(default_factory=tuple)
     solver_said: str = ""
     evidence: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def certified(self) -> bool:
+        """Whether the status is "certified"."""
+        return self.status is Verdict.CERTIFIED
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write it as a file that others can check: `docs/travelling.md`.

@@ -84,9 +84,11 @@ def test_solutions_are_certified(name: str) -> None:
     proof = certify(problem)
     assert proof.status is Verdict.CERTIFIED, proof
     assert proof
-    assert proof.best <= problem.value + proof.bound + 1e-7 * (1 + abs(problem.value))
+    assert proof.lower <= problem.value + proof.bound + 1e-7 * (1 + abs(problem.value))
     assert proof.value == pytest.approx(problem.value, rel=1e-6, abs=1e-7)
-    assert proof.repaired <= 1e-5 * (1 + abs(proof.value)), "a feasible point is near"
+    assert proof.feasible_point is not None
+    assert proof.bound <= 1e-6 * (1 + abs(proof.value))
+    assert proof.below <= 1e-6 * (1 + abs(proof.value))
     assert proof.assumptions
 
 
@@ -96,8 +98,9 @@ def test_maximising_turns_the_bounds() -> None:
     problem.solve(solver="CLARABEL")
     proof = certify(problem)
     assert proof
-    assert proof.value <= math.log(8) <= proof.best + 1e-12
-    assert proof.bound == pytest.approx(proof.best - proof.value, abs=1e-15)
+    assert proof.lower <= math.log(8) <= proof.upper + 1e-12
+    assert proof.value >= math.log(8) - 1e-6
+    assert proof.bound == pytest.approx(proof.upper - proof.lower, abs=1e-15)
 
 
 def solved(name: str) -> cp.Problem:
@@ -120,8 +123,9 @@ def test_a_violated_constraint_is_seen_whatever_the_status_says(name: str) -> No
     assert problem.status == "optimal"
     proof = certify(problem)
     assert proof.status is Verdict.VIOLATED
-    assert proof.violation >= 0.999e-3
-    assert proof.repaired < 0.1, "and a feasible point is near all the same"
+    assert proof.delta >= 0.999e-3
+    assert proof.feasible_point is not None, "and a feasible point is near all the same"
+    assert proof.bound < 0.1
     assert "constraint" in proof.reason
 
 
@@ -151,7 +155,7 @@ def test_infeasible_by_next_to_nothing_is_infeasible() -> None:
     assert problem.status == "optimal", "what the solver says"
     proof = certify(problem)
     assert proof.status is Verdict.INFEASIBLE
-    assert proof.violation <= 1.1e-9
+    assert proof.delta <= 1.1e-9
 
 
 @pytest.mark.parametrize(
@@ -177,14 +181,14 @@ def test_infeasible_problems_are_proven_so(constraints: Callable[[Any], list[Any
 def test_an_infimum_of_nothing_but_asymptotes_is_left_open() -> None:
     x = cp.Variable(2)  # ||(x, y, 1)|| <= x has no solution, and no proof of it by multipliers
     weak = cp.Problem(cp.Minimize(x[0]), [cp.norm(cp.hstack([x, 1])) <= x[0]])
-    assert certify(weak).status is Verdict.UNCERTAIN
+    assert certify(weak).status is Verdict.INCONCLUSIVE
     s, t = cp.Variable(), cp.Variable()  # min s over s t >= 1: 0, not attained
     open_end = cp.Problem(cp.Minimize(s), [cp.SOC(s + t, cp.hstack([2, s - t]))])
     s.value, t.value = 1e-3, 1e3 * (1 + 1e-12)
     proof = certify(open_end)
     assert proof.status is Verdict.SUBOPTIMAL, "as every point is"
     assert proof.bound == pytest.approx(1e-3, rel=1e-6)
-    assert proof.best == pytest.approx(0, abs=1e-9)
+    assert proof.lower == pytest.approx(0, abs=1e-9)
 
 
 def test_unbounded_problems_are_proven_so() -> None:
@@ -213,9 +217,9 @@ def test_a_feasible_problem_called_infeasible() -> None:
     problem.solve(solver="SCS")
     assert problem.status == "infeasible"
     proof = certify(problem)
-    assert proof.status is Verdict.UNCERTAIN
+    assert proof.status is Verdict.INCONCLUSIVE
     assert "a feasible point exists" in proof.reason
-    assert proof.best <= 1e7 <= proof.value
+    assert proof.lower <= 1e7 <= proof.value
 
 
 def test_no_status_is_believed() -> None:
@@ -241,11 +245,8 @@ def test_declared_bounds_help_and_are_told() -> None:
 
 
 def test_problems_out_of_reach_are_named_errors() -> None:
-    x, S, b = cp.Variable(2), cp.Variable((2, 2), PSD=True), cp.Variable(boolean=True)
-    p = cp.Parameter()
+    x, p = cp.Variable(2), cp.Parameter()
     for problem, words in (
-        (cp.Problem(cp.Minimize(cp.trace(S)), [S[0, 1] == 1]), "semidefinite"),
-        (cp.Problem(cp.Minimize(b)), "integer"),
         (cp.Problem(cp.Minimize(cp.sqrt(x[0]))), "DCP"),
         (cp.Problem(cp.Minimize(cp.sum(x) * p), [x >= 0, p >= 0]), "values"),
         ("no problem", "cvxpy.Problem"),
@@ -262,4 +263,4 @@ def test_a_point_outside_the_domain_of_the_objective_has_no_bound() -> None:
     x.value = -1e-3
     proof = certify(problem)
     assert proof.status is Verdict.VIOLATED
-    assert proof.bound == math.inf
+    assert proof.value == math.inf

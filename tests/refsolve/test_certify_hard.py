@@ -35,7 +35,7 @@ def test_bounded_problems_are_not_called_unbounded(
     if solve:
         problem.solve(solver="CLARABEL")
     proof = certify(problem)
-    assert proof.status is (Verdict.CERTIFIED if solve else Verdict.UNCERTAIN)
+    assert proof.status is (Verdict.CERTIFIED if solve else Verdict.INCONCLUSIVE)
 
 
 def constant_cone(x: Any) -> cp.Constraint:
@@ -74,7 +74,7 @@ def test_feasible_points_are_not_called_violated(
     x.value = np.array(at)
     proof = certify(cp.Problem(cp.Minimize(objective), constraints))
     assert proof.status is not Verdict.VIOLATED, proof
-    assert proof.violation <= 1e-6 or proof.status is Verdict.UNCERTAIN
+    assert proof.delta <= 1e-6 or proof.status is Verdict.INCONCLUSIVE
     assert proof.value >= objective.value * (1 - 1e-12)
 
 
@@ -92,7 +92,7 @@ def test_an_optimum_is_not_called_suboptimal_however_small_the_tolerance() -> No
     for objective in (cp.sum(cp.logistic(x)), cp.norm(x) + cp.sum(cp.exp(x))):
         problem = cp.Problem(cp.Minimize(objective), [x >= 1])
         x.value = np.ones(2)
-        assert certify(problem, tolerance=1e-16).status is Verdict.UNCERTAIN
+        assert certify(problem, tolerance=1e-16).status is Verdict.INCONCLUSIVE
 
 
 def test_what_the_reduction_hides_is_seen_in_the_constraint_itself() -> None:
@@ -101,14 +101,12 @@ def test_what_the_reduction_hides_is_seen_in_the_constraint_itself() -> None:
     x.value = math.log(1e6 + 0.5)
     proof = certify(problem)
     assert proof.status is Verdict.VIOLATED
-    assert proof.violation == pytest.approx(0.5, rel=1e-6)
+    assert proof.delta == pytest.approx(0.5, rel=1e-6)
 
 
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: cp.Problem(cp.Minimize(cp.norm(cp.Variable(2, complex=True)))), "complex"),
-        (lambda: cp.Problem(cp.Minimize(cp.norm(cp.Variable(imag=True)))), "complex"),
         (lambda: cp.Problem(cp.Minimize(3)), "variables"),
         (
             lambda: cp.Problem(
@@ -183,7 +181,7 @@ def test_long_chains_of_equations_are_eliminated_one_by_one() -> None:
 def test_declared_bounds_are_constraints_for_every_verdict() -> None:
     x = cp.Variable()
     problem = cp.Problem(cp.Minimize(x))
-    assert certify(problem, bounds={x: (0, 1)}).status is Verdict.UNCERTAIN
+    assert certify(problem, bounds={x: (0, 1)}).status is Verdict.INCONCLUSIVE
     x.value = 5.0
     proof = certify(problem, bounds={x: (0, 10)})
     assert proof.status is Verdict.SUBOPTIMAL
@@ -224,7 +222,7 @@ def test_equations_that_follow_from_others_are_left_out() -> None:
         problem.solve(solver="CLARABEL")
         proof = certify(problem)
         assert proof
-        assert proof.repaired < 1e-5
+        assert proof.bound < 1e-5
     wrong = cp.Problem(transport.objective, [*transport.constraints, T[0, 0] + cp.sum(T) == 3])
     wrong.solve(solver="CLARABEL")
     assert certify(wrong).status is Verdict.INFEASIBLE

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from refsolve.cones import curvature as curvatures
-from refsolve.cones import lower, membership, nearby, upper
+from refsolve.cones import enclosure, linear_systems, lower, membership, upper
 from refsolve.cones.dyadic import Dyadic, down, product, up
 from refsolve.cones.program import ConeProgram
 from refsolve.cones.ranges import Ranges
@@ -189,9 +189,10 @@ def test_no_claim_contradicts_a_planted_optimum() -> None:
     assert told["within 1e-6"] > 60
 
 
-def _wrong_end(slope: Fraction, lo: float, hi: float) -> Fraction | None:
-    end = hi if slope > 0 else lo
-    return slope * Fraction(end) if np.isfinite(end) else None
+def _wrong_end(
+    r: Any, w: Any, eta: Any, lo: Any, hi: Any, *rest: Any, right: Any = lower._least
+) -> Any:
+    return right(r, w, eta, hi, lo, *rest)
 
 
 def _steep(P: Any) -> np.ndarray | None:
@@ -199,21 +200,23 @@ def _steep(P: Any) -> np.ndarray | None:
     return None if form is None else 4 * form
 
 
-def _not_moved(self: nearby.Equations, target: Dyadic) -> tuple[Dyadic, Any]:
-    zero = np.zeros(self.unknowns)
-    return Dyadic.of(zero), zero
+def _not_moved(self: linear_systems.System, rho: enclosure.Enclosed) -> Any:
+    return np.zeros(len(self.D))
 
 
-def _where_it_is(self: upper.Completion, x: Any) -> upper.Enclosed:
-    return upper.Enclosed(Dyadic.of(x), np.zeros(len(x)))
+def _where_it_is(self: upper.Completion, x: Any, rows: Any, lenient: bool) -> upper.Point:
+    return upper.Point(x, np.zeros(len(x)))
 
 
 WRONG: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "multipliers left outside": (lower, "into_dual", lambda program, z: np.array(z)),
     "no room asked for": (lower, "room", lambda program, z, eta: True),
-    "the wrong end of a range": (lower, "_at_end", _wrong_end),
-    "equations not solved": (nearby.Equations, "near", _not_moved),
-    "cones not looked at": (upper, "inside", lambda program, s, reach: True),
+    "the wrong end of a range": (lower, "_least", _wrong_end),
+    "equations not solved": (linear_systems.System, "reach", _not_moved),
+    "cones not looked at": (upper, "outside", lambda program, x, eta, met=None: 0 * program.b),
+    "sums without their rounding": (
+        enclosure, "UNIT", -0.1,
+    ),
     "equations ignored": (upper.Completion, "_on_equations", _where_it_is),
     "rows with the sign lost": (
         Ranges, "_divide",
@@ -266,23 +269,85 @@ def test_curvature_is_a_bound_and_refuses_what_is_not_convex() -> None:
 
 def test_solutions_of_equations_are_proven_to_exist_nearby() -> None:
     rng = np.random.default_rng(8)
-    for p, m in ((3, 3), (4, 9), (20, 30)):
-        dense = rng.integers(-9, 10, (p, m)).astype(float)
-        target = Dyadic.of(rng.standard_normal(p))
-        x, eta = nearby.Equations(sp.csr_array(dense), np.ones(m)).near(target)
-        left = target - product(dense, x)
-        reach = np.abs(dense) @ eta
-        assert np.all(np.abs(left.above()) <= reach)
-        assert eta.max() < 1e-30
-    own = sp.csr_array(np.array([[1.0, 0, 3.3], [0, 0.5, 1.7]]))
-    x, eta = nearby.Equations(own, np.ones(3)).near(Dyadic.of(np.array([0.1, 0.2])))
-    assert not eta.any(), "unknowns of their own: no rounding"
-    assert (Dyadic.of(np.array([0.1, 0.2])) - product(own, x)).zero.all()
-    same, few = np.array([[3.0, 5, 7], [3.0, 5, 7]]), np.full((2, 1), 3.0)
-    with pytest.raises(nearby.Unproven, match="dependent"):
-        nearby.Equations(sp.csr_array(same), np.ones(3))
-    with pytest.raises(nearby.Unproven, match="only 1 unknowns"):
-        nearby.Equations(sp.csr_array(few), np.ones(1))
+    for p, m in ((3, 3), (4, 9), (20, 30), (400, 500)):
+        dense = rng.integers(-9, 10, (p, m)) * (rng.random((p, m)) < min(1.0, 30 / p)) * 1.0
+        weights = 10.0 ** (rng.uniform(-3, 3, m) / (1 + p // 100))
+        system = linear_systems.System(sp.csr_array(dense), weights)
+        scaled = system.S[:, None] * dense * system.D
+        assert 0 < system.least <= np.linalg.eigvalsh(scaled @ scaled.T)[0]
+        target = rng.standard_normal(p)
+        y = system.step(target)
+        assert np.abs(dense @ y - target).max() < 1e-6
+        least = np.linalg.lstsq(dense * system.D, target, rcond=None)[0] * system.D
+        assert np.all(np.abs(least) <= system.reach(enclosure.exact(target)) * (1 + 1e-9))
+    same = sp.csr_array(np.array([[3.0, 5, 7], [3.0, 5, 7]]))
+    with pytest.raises(linear_systems.Unproven, match="dependent"):
+        linear_systems.System(same, np.ones(3))
+    with pytest.raises(linear_systems.Unproven, match="no unknown"):
+        linear_systems.System(same, np.zeros(3))
+
+
+@pytest.mark.parametrize("dense", [True, False])
+def test_least_eigenvalues_are_bounds(dense: bool) -> None:
+    rng = np.random.default_rng(12)
+    for size in (3, 40, 700):
+        for shift in (1.0, 1e-3, 1e-9, -1e-6):
+            R = sp.random_array((size, size), density=min(1, 3 / size), rng=rng).toarray()
+            matrix = R @ R.T
+            matrix += (shift - np.linalg.eigvalsh(matrix)[0]) * np.eye(size)
+            least = np.linalg.eigvalsh(matrix)[0]
+            found = linear_systems.least_eigenvalue(matrix if dense else sp.csc_array(matrix))
+            assert found <= max(least, 0.0) + 1e-12
+            assert found > 0.05 * least or shift < 1e-6
+            assert linear_systems.least_eigenvalue(matrix, error=1.01 * abs(least)) <= 0
+
+
+def test_sums_and_products_are_enclosed() -> None:
+    rng = np.random.default_rng(13)
+    for _ in range(200):
+        m, n = rng.integers(1, 9, 2)
+        A = rng.standard_normal((m, n)) * 10.0 ** rng.integers(-12, 12, (m, n))
+        x = rng.standard_normal(n) * 10.0 ** rng.integers(-12, 12, n)
+        A[rng.random((m, n)) < 0.3] = 0
+        wanted = [product(A, Dyadic.of(x)).fraction(i) for i in range(m)]
+        got = enclosure.times(A, x)
+        for value, low, high in zip(wanted, got.below(), got.above(), strict=True):
+            assert Fraction(low) <= value <= Fraction(high)
+        total, off = enclosure.dot(A[0], x)
+        assert abs(total - wanted[0]) <= off
+        size = Fraction(enclosure.norm(x))
+        assert size * size >= sum((Fraction(v) ** 2 for v in x.tolist()), Fraction())
+
+
+def test_exponentials_are_enclosed() -> None:
+    rng = np.random.default_rng(14)
+    given = np.concatenate((rng.standard_normal(3000) * 10.0 ** rng.integers(-9, 3, 3000),
+                            [0.0, 1.0, -1.0, 700.0, -700.0, 20000.0, -20000.0]))  # fmt: skip
+    given = given[np.abs(given) < 21000]
+    below, above = enclosure.exponential(enclosure.exact(given))
+    with decimal.localcontext() as context:
+        context.prec, context.Emax, context.Emin = 60, 10**8, -(10**8)
+        for t, low, high in zip(given.tolist(), below, above, strict=True):
+            true = decimal.Decimal(t).exp()
+            assert _decimal(low) <= true <= _decimal(high)
+            if 1e-280 < true < 1e300:
+                assert _decimal(high) - _decimal(low) <= true * decimal.Decimal("1e-12")
+    moved = enclosure.Enclosed(np.array([1.0]), np.array([1e-3]))
+    low, high = (float(side[0]) for side in enclosure.exponential(moved))
+    assert low <= np.exp(0.999) < np.exp(1.001) <= high
+
+
+def _decimal(value: Any) -> decimal.Decimal:
+    high = float(value)
+    if not np.isfinite(high):
+        return decimal.Decimal("Infinity") if value == np.inf else _huge(value)
+    return decimal.Decimal(high) + decimal.Decimal(float(value - np.longdouble(high)))
+
+
+def _huge(value: Any) -> decimal.Decimal:
+    """Long floats beyond the range of floats."""
+    mantissa, exponent = np.frexp(value)
+    return _decimal(mantissa) * decimal.Decimal(2) ** int(exponent)
 
 
 @pytest.mark.parametrize(

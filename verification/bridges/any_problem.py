@@ -15,6 +15,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from refsolve.cones import ProblemCertificate, Verdict, certify
 from verification.errors import InvalidArgumentError
 from verification.kit.calling import said
@@ -22,11 +24,13 @@ from verification.report.document import Block, Code, Document, Paragraph, numbe
 
 _WORDS = {
     Verdict.CERTIFIED: "certified: feasible and optimal within the tolerance",
+    Verdict.NEARLY_FEASIBLE: "feasible only to δ: the value may be off",
+    Verdict.INCONSISTENT: "inconsistent data: equations contradict each other by rounding",
     Verdict.INFEASIBLE: "proven: no point is feasible",
     Verdict.UNBOUNDED: "proven: the objective has no bound",
     Verdict.VIOLATED: "REFUTED: a constraint fails",
     Verdict.SUBOPTIMAL: "REFUTED: a feasible point is better",
-    Verdict.UNCERTAIN: "uncertain",
+    Verdict.INCONCLUSIVE: "inconclusive",
 }
 
 
@@ -111,31 +115,29 @@ def document(
     blocks: list[Block] = [Paragraph(failed, "warn")] if failed else []
     blocks.append(_numbers(problem, proof))
     if proof.reason:
-        good = proof.status in (Verdict.INFEASIBLE, Verdict.UNBOUNDED)
-        blocks.append(Paragraph(f"Why: {proof.reason}.", "" if good else "bad"))
+        blocks.append(Paragraph(f"Why: {proof.reason}.", "bad"))
     assumed = "; ".join(proof.assumptions)
     blocks.append(Paragraph(f"Taken for granted: {assumed}.", "dim"))
     blocks.append(
         Code("The same in Python", "from refsolve import certify\nproof = certify(problem)")
     )
-    ok = proof.status in (Verdict.CERTIFIED, Verdict.INFEASIBLE, Verdict.UNBOUNDED)
     words = _WORDS[proof.status]
-    data = asdict(replace(proof, evidence=None))
+    point = proof.feasible_point or {}
+    data = asdict(replace(proof, evidence=None, feasible_point=None))
     del data["evidence"]
-    return Document(f"certify {name}", tuple(blocks), ok, data, good=words, bad=words)
+    data["feasible_point"] = {str(v): np.asarray(at).tolist() for v, at in point.items()}
+    return Document(f"certify {name}", tuple(blocks), proof.certified, data, good=words, bad=words)
 
 
 def _numbers(problem: Any, proof: ProblemCertificate) -> Any:
     rows = [
         ("the solver said", proof.solver_said),
-        ("objective at the point, at most" if proof.value >= proof.best else "objective, at least",
-         f"{proof.value:.10g}"),
-        ("of any feasible point, at least" if proof.value >= proof.best else "at most",
-         f"{proof.best:.10g}"),
-        ("so no feasible point is better by more than", number(proof.bound, 3)),
-        ("constraints fail by at most", number(proof.violation, 3)),
-        ("the same bound at a feasible point nearby", number(proof.repaired, 3)),
-        ("which is this far, in its largest entry", number(proof.moved, 3)),
+        ("objective at the point, at most or at least", f"{proof.value:.10g}"),
+        ("the optimum is between", f"{proof.lower:.10g} and {proof.upper:.10g}"),
+        ("a feasible point is from the optimum by at most", number(proof.bound, 3)),
+        ("and this far from the values, in its largest entry", number(proof.moved, 3)),
+        ("the values may be better than the optimum by", number(proof.below, 3)),
+        ("constraints fail by at most", number(proof.delta, 3)),
         ("the bound rests on", ", ".join(proof.by) or "-"),
         ("variables, constraints",
          f"{sum(v.size for v in problem.variables())}, {len(problem.constraints)}"),

@@ -16,9 +16,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from refsolve.cones.curvature import curvature
-from refsolve.cones.dyadic import Dyadic, product, up
+from refsolve.cones.dyadic import up
 from refsolve.cones.lower import lower_bound
-from refsolve.cones.membership import violation
+from refsolve.cones.membership import outside
 from refsolve.cones.program import ConeProgram
 from refsolve.cones.ranges import Ranges
 from refsolve.cones.upper import Completion, ray
@@ -153,7 +153,8 @@ def claims(case: Planted, rng: np.random.Generator) -> Iterator[tuple[str, bool,
     ranges.narrow(level=level, curvature=form)
     kept = bool(np.all(case.x >= ranges.lo) and np.all(case.x <= ranges.hi)) and not ranges.empty
     yield "ranges", not kept, 0.0
-    lower = lower_bound(program, z, w, ranges.lo, ranges.hi, form)
+    worth = float(10.0 ** -rng.integers(0, 13))
+    lower = lower_bound(program, z, w, ranges.lo, ranges.hi, form, worth)
     if lower.value is not None:
         yield "lower", lower.value > case.optimum, float(case.optimum - lower.value)
     point = Completion(program).enclosed(x)
@@ -164,11 +165,12 @@ def claims(case: Planted, rng: np.random.Generator) -> Iterator[tuple[str, bool,
         whole = Completion(program, rng.random(len(program.q)) < rng.choice((0.0, 0.5)))
         found = whole.completed(case.x, float(10.0 ** -rng.integers(3, 12)))
         if found is not None:
-            s = Dyadic.of(program.b) - product(program.A, found.x)
-            if not violation(program, s).any():  # rows of given variables alone are not looked at
+            met = np.arange(len(program.b)) < program.zero * bool(np.any(found.eta))
+            # rows of given variables alone are not looked at
+            if not outside(program, found.x, found.eta, met & whole.used).any():
                 value = found.objective(program)
                 yield "completed", value < case.optimum, float(value - case.optimum)
-        yield "ray", ray(program), 0.0
+        yield "ray", ray(program) is not None, 0.0
     empty = replace(program, P=sp.csc_array(program.P.shape), q=np.zeros(len(program.q)))
     free = Ranges(program)
     free.narrow()

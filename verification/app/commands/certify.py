@@ -36,7 +36,7 @@ def certify(
 ) -> None:
     """Bound how far a solution of any CVXPY problem is from the optimum, believing no solver.
 
-    Exit status 0: certified, or proven infeasible or unbounded; 1: anything else.
+    Exit status 0: certified; 1: anything else, proven infeasible or unbounded too.
     """
     if save is not None:
         check_file("save", save)
