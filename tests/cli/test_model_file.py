@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -128,6 +127,7 @@ def test_columns_go_by_name(good: bytes, tmp_path: Path) -> None:
     order = [2, 0, 3, 1]
     np.testing.assert_array_equal(model.predict(X[:, order], ["c", "a", "d", "b"]), right)
     assert (model.predict(X[:, order]) != right).any()
+    pa = pytest.importorskip("pyarrow")
     for kind in (pd.DataFrame, pa.table):
         frame = kind({name: X[:, j] for name, j in zip("cadbz", [*order, 0], strict=True)})
         np.testing.assert_array_equal(model.predict(frame), right)
