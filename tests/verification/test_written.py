@@ -86,7 +86,7 @@ def test_products_of_curvature_and_weight_underflow_beside_a_zero():
 
 
 @pytest.mark.parametrize(
-    "name, check",
+    ("name", "check"),
     [
         ("full_within_1e-9", "extremes"),
         ("nearly_one_is_one", "extremes"),

@@ -72,7 +72,8 @@ def denormal(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
         fixed["gamma"] = float(rng.choice([C, 1.0]))
         if problem.operation == "conjugate":
             vector = np.abs(vector)
-        if "costs" in problem.arguments and rng.random() < 0.5:  # else a margin of 1 hides the scores
+        # else a margin of 1 hides the scores
+        if "costs" in problem.arguments and rng.random() < 0.5:
             fixed["costs"] = np.zeros(d)
         yield drawing.complete(problem, rng, "denormal", vector, **fixed)
 
