@@ -91,6 +91,7 @@ def test_products_of_curvature_and_weight_underflow_beside_a_zero():
         ("full_within_1e-9", "extremes"),
         ("nearly_one_is_one", "extremes"),
         ("flattened", "batch"),
+        ("number_becomes_a_row", "batch"),
         ("C_times_k_underflows", "extremes"),
     ],
 )
