@@ -101,7 +101,8 @@ def stack(found: list[Instance], *rows: str) -> dict[str, Any]:
 def examine(call: Caller, instance: Instance) -> Judgement:
     """Calls for all rows with shared parameters, with a radius, rho and weight per row, for one row.
 
-    Of many rows there is one more, with the same numbers in Fortran order.
+    Of many rows there is one more, with the same numbers in Fortran order; a function is asked for a
+    number, too.
     """
     call(instance)
     if call.batch is None:
@@ -124,6 +125,13 @@ def _examine(call: Caller, instance: Instance) -> tuple[Judgement, list[Instance
         judgements.append(_judge_rows(some, _answers(call, some, params)))
         if not judgements[-1].ok:
             return judgements[-1], some, params
+    if call.problem.kind == "functions" and not hasattr(call.function, "deaths"):
+        number = {**instance.params, call.problem.data: float(instance[call.problem.data][0])}
+        with contextlib.suppress(CandidateCrashError, NotApplicableError):  # not wrong, either
+            shape = _answers(call, found[:1], number).shape
+            if shape:
+                message = f"shape {shape} for a number, expected ()"
+                return Judgement(Verdict.FAIL, message=message), found[:1], number
     if instance.family == LONG and not hasattr(call.function, "deaths"):
         columns = trials[0][1] | {
             call.problem.data: np.asfortranarray(trials[0][1][call.problem.data])
@@ -144,6 +152,8 @@ def script(call: Caller, instance: Instance, function: str) -> list[str]:
         found = list(asked)
     right = [certificates.expected(row) for row in found]  # of every row of the call
     known = None if any(r is None for r in right) else np.stack(right)  # type: ignore[arg-type]
+    if known is not None and not np.ndim(params[call.problem.data]):
+        known = known.ravel()[0]
     return call_lines(call, params, function, known)
 
 
@@ -174,7 +184,8 @@ def takes_batches(call: Caller) -> bool:
             return False
         with promise.held(lambda: max(DIGITS, promised or 0.0)):
             if not _judge_rows(few, answer).ok:
-                return _takes_many(call, few)
+                # a function's argument has any shape
+                return call.problem.kind == "functions" or _takes_many(call, few)
         if call.per_row is None:
             call.per_row = _takes_rows(call, few)
         tried += 1

@@ -128,7 +128,8 @@ def dual_point(problem: Problem, rng: Rng, vector: np.ndarray) -> np.ndarray:
     x = np.abs(vector)
     total = x.sum()
     if total > 0 and rng.random() < 0.8:
-        x = x / total * rng.choice([0.25, 0.5, 1.0 - 2.0**-20])
+        # 1 - s of every size: what is taken for a sum of 1 shows
+        x = x / total * rng.choice([0.25, 0.5, 1.0 - 2.0 ** -float(rng.integers(2, 50))])
     return x
 
 

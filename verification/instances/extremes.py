@@ -60,6 +60,8 @@ def denormal(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
         vector = unit * rng.integers(-8, 9, size=d)
         if rng.random() < 0.3:
             vector = np.where(rng.random(d) < 0.5, vector, rng.normal(size=d))
+        elif rng.random() < 0.5:  # 0 over a product that is 0 by rounding
+            vector[rng.integers(d)] = 0.0
         small = unit * float(rng.integers(1, 9))
         C = float(rng.choice([small, 1.0]))
         # gamma is a divisor of scores, and C one of gamma: a normal float, and their quotient too
@@ -70,7 +72,8 @@ def denormal(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
         fixed["gamma"] = float(rng.choice([C, 1.0]))
         if problem.operation == "conjugate":
             vector = np.abs(vector)
-        if problem.others and rng.random() < 0.5:  # else a margin of 1 hides the scores
+        # else a margin of 1 hides the scores
+        if "costs" in problem.arguments and rng.random() < 0.5:
             fixed["costs"] = np.zeros(d)
         yield drawing.complete(problem, rng, "denormal", vector, **fixed)
 
@@ -135,6 +138,9 @@ def close(problem: Problem, rng: Rng, largest: int) -> Iterator[Instance]:
             vector[top] += gap - vector[top].mean()
         radius = (1.0, level, float(np.abs(vector).sum()) * (1 + gap), float(gaps.sum()))
         fixed: dict[str, Any] = {"k": k, "r": float(rng.choice(radius))}
+        if "cap" in problem.arguments and rng.random() < 0.5:  # all, or some, are nearly full
+            full = d if rng.random() < 0.5 else int(rng.integers(1, d + 1))
+            fixed["cap"] = float(np.nextafter(fixed["r"] / full * (1 + gap), np.inf))
         yield drawing.complete(problem, rng, "close", vector, **fixed)
 
 

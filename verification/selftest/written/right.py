@@ -301,3 +301,93 @@ def svm_no_bias(X, y, C, tol=1e-6):
         D = alpha.sum() - 0.5 * w @ w
         if P - D <= tol * max(abs(P), abs(D)):
             return w, 0.0
+
+
+def signed(scores, y, costs, default):
+    """All m entries of z for a one-vs-all loss."""
+    z = np.array(scores, dtype=float)
+    z[y] = -z[y]
+    return z + (default if costs is None else np.asarray(costs, dtype=float))
+
+
+def ova_hinge_update(q, y, k_ii, C=1.0, costs=None, sample_weight=None):
+    b = signed(q, y, costs, 1.0)
+    r = weight(sample_weight) * C
+    if k_ii <= 0:
+        x = np.where(b > 0, r, 0.0)
+    else:
+        with np.errstate(over="ignore"):
+            x = np.clip(b / k_ii, 0.0, r)
+    x = -x
+    x[y] = -x[y]
+    return x
+
+
+def ova_smooth_value(scores, y, gamma=1.0, costs=None, sample_weight=None):
+    z = signed(scores, y, costs, 1.0)
+    p = np.clip(z, 0.0, gamma)
+    return weight(sample_weight) * np.sum(p / gamma * (z - p / 2))
+
+
+def ova_logistic_gradient(scores, y, costs=None, sample_weight=None):
+    z = signed(scores, y, costs, 0.0)
+    x = np.exp(-np.logaddexp(0.0, -z))
+    x[y] = -x[y]
+    return weight(sample_weight) * x
+
+
+def squared_topk_value(scores, y, k=1, costs=None, sample_weight=None):
+    z = np.sort(others(scores, y, costs, 1.0))[::-1]
+    s = max(0.0, float(z[:k].sum()) / k)
+    return weight(sample_weight) * 0.5 * s * s
+
+
+def sparsemax_gradient(scores, y, costs=None, sample_weight=None):
+    z = np.append(others(scores, y, costs, 0.0), 0.0)
+    x = simplex_sort(z, 1.0)[:-1]
+    return weight(sample_weight) * np.insert(x, y, -x.sum())
+
+
+def softmax_conjugate(x, costs=None):
+    s = float(np.sum(x))
+    if np.any(x < 0) or s > 1:
+        return np.inf
+    positive = x[x > 0]
+    rest = (1 - s) * np.log1p(-s) if s < 1 else 0.0
+    return np.dot(positive, np.log(positive)) + rest - (0.0 if costs is None else np.dot(costs, x))
+
+
+def topk_alpha_conjugate(x, k=1, costs=None):
+    s = np.sum(x)
+    if np.any(x < 0) or s > 1 or np.any(k * x > s):
+        return np.inf
+    return -float(s) if costs is None else -float(np.dot(costs, x))
+
+
+def multilabel_gradient(scores, y, costs=None, sample_weight=None):
+    x = np.zeros(scores.size)
+    up, down = np.flatnonzero(y == 0), np.flatnonzero(y == 1)
+    if up.size and down.size:
+        c = 1.0 - y if costs is None else costs
+        z = np.where(y == 1, -scores, scores) + c
+        i, j = up[np.argmax(z[up])], down[np.argmax(z[down])]
+        if z[i] + z[j] > 0:
+            x[i], x[j] = 1.0, -1.0
+    return weight(sample_weight) * x
+
+
+def ap_inference(scores, y):
+    up, down = np.flatnonzero(y == 1), np.flatnonzero(y != 1)
+    up = up[np.argsort(-scores[up], kind="stable")]
+    down = down[np.argsort(-scores[down], kind="stable")]
+    P, N = up.size, down.size
+    k = np.arange(1, P + 1)
+    answer = np.zeros(scores.size)
+    for j in range(1, N + 1):
+        h = k / ((j + k) * (j + k - 1.0)) / P - 2 * (scores[up] - scores[down[j - 1]]) / (P * N)
+        delta = np.append(np.cumsum(h[::-1])[::-1], 0.0)
+        start = P - np.argmax(delta[::-1])
+        answer[up[start:]] -= 1
+        answer[down[j - 1]] += P - start
+    answer *= 2 / (P * N)
+    return answer

@@ -1,0 +1,102 @@
+"""Ports written by hand: each is wrong where it says, and kinds that a set has shown to be missing are asked."""
+
+import contextlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+from verification import verify
+from verification.instances import families
+from verification.instances.drawing import valid
+from verification.selftest import written
+
+THIRD = {port["name"]: port for port in written.ports("third")}
+
+
+def _copied(given: dict[str, Any]) -> dict[str, Any]:
+    return {n: v.copy(order="K") if isinstance(v, np.ndarray) else v for n, v in given.items()}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", [n for n, port in THIRD.items() if "wrong_at" in port])
+def test_a_port_is_wrong_where_it_says(name):
+    """Another answer, none, or other arguments than before; after earlier calls where it needs them."""
+    port = THIRD[name]
+    asked = eval(port["wrong_at"], {"np": np})
+    *before, last = asked if isinstance(asked, list) else [asked]
+    wrong, right = written.build(**port), written.build(port["of"])
+    for each in before:
+        wrong(**_copied(each))
+    given = last if name == "strides_ignored" else _copied(last)
+    got = None
+    with contextlib.suppress(ValueError, ZeroDivisionError):
+        got = wrong(**given)
+    expected = right(**_copied(last))
+    same = got is not None and all(
+        np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=1e-10, atol=0)
+        for a, b in zip(
+            got if isinstance(got, tuple) else [got],
+            expected if isinstance(expected, tuple) else [expected],
+            strict=True,
+        )
+    )
+    kept = all(np.array_equal(given[n], v) for n, v in last.items() if isinstance(v, np.ndarray))
+    assert not (same and kept)
+
+
+def test_two_ports_are_wrong_in_later_calls():
+    prox = written.build(**THIRD["one_buffer_for_all_answers"])
+    first = prox(np.array([5.0]))
+    prox(np.array([-9.0]))
+    assert first[0] == -9.0
+    project, a = written.build(**THIRD["sort_kept_by_id"]), np.array([0.0, 1.0])
+    project(a)
+    a[0] = 9.0
+    assert project(a)[0] == 1.0
+
+
+def test_sums_of_dual_points_come_near_one_by_every_size():
+    """1 - s of a port's tolerance, 1e-4 to 1e-13, among some hundred points."""
+    drawn = families.draw("softmax.conjugate", "random", 200, seed=0)
+    missing = np.array([1 - float(i["x"].sum()) for i in drawn])
+    for low, high in ((1e-6, 1e-4), (1e-8, 1e-6), (1e-11, 1e-8), (1e-14, 1e-11)):
+        assert ((missing > low) & (missing < high)).sum() >= 3
+
+
+def test_capped_simplices_are_nearly_full():
+    drawn = families.draw("capped_simplex.projection", "close", 200, seed=0)
+    assert all(valid(i) for i in drawn)
+    room = [i["a"].size - i["r"] / i["cap"] for i in drawn if i["cap"] > 0]
+    assert sum(1e-15 < v < 1e-8 for v in room) >= 10
+
+
+def test_products_of_curvature_and_weight_underflow_beside_a_zero():
+    drawn = families.draw("ova_hinge.sdca_update", "denormal", 200, seed=0)
+    found = [
+        i
+        for i in drawn
+        if i["k_ii"] * i["C"] == 0
+        and i["k_ii"] > 0
+        and i.get("costs") is not None
+        and not i["costs"].any()
+        and (i["q"] == 0).any()
+    ]
+    assert len(found) >= 3
+
+
+@pytest.mark.parametrize(
+    ("name", "check"),
+    [
+        ("full_within_1e-9", "extremes"),
+        ("nearly_one_is_one", "extremes"),
+        ("flattened", "batch"),
+        ("number_becomes_a_row", "batch"),
+        ("C_times_k_underflows", "extremes"),
+    ],
+)
+def test_survivors_of_the_first_run_are_found(name, check):
+    port = THIRD[name]
+    problem = written.PROBLEMS[port["of"]]
+    assert not verify(written.build(**port), problem, checks=[check], shrink=False).ok
+    assert verify(written.build(port["of"]), problem, checks=[check], shrink=False).ok
