@@ -50,7 +50,7 @@ BOX = Symbol(
     "C", "weight of the sum of the losses", low=0, low_open=True, default=1.0, draws=_powers(1.0)
 )
 COSTS = Symbol(
-    "costs", "c, an entry for each of the main vector (with y: that at y is ignored), or null",
+    "costs", "c, an entry for each of the main vector (with y: 0 at y), or null",
     low=0, default=None, shape="vector", unit="z",
 )  # fmt: skip
 WEIGHT = Symbol(

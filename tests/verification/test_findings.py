@@ -11,6 +11,7 @@ from verification import checks, verify
 from verification.certificates import certify, extended
 from verification.kit import float_state
 from verification.kit.calling import Caller
+from verification.mutants import memory
 from verification.problems.problem import fast_candidate, lookup
 from verification.selftest import stopped, written
 from verification.verdicts.verdict import Candidate
@@ -200,3 +201,42 @@ def test_every_port_that_is_written_is_one_and_the_right_ones_pass():
     for of in ("simplex_newton", "topk_beta", "softmax_value"):
         report = written.run({"of": of}, "quick", checks=["distributions", "history", "ties"])
         report.raise_if_failed()
+
+
+@pytest.mark.parametrize(
+    ("defect", "problem", "shown"),
+    [
+        (memory.sorts_in_place, "topk_simplex_alpha.projection", "False: the input was changed"),
+        (memory.returns_the_input, "topk_simplex_alpha.projection", "False: the answer is a view"),
+        (memory.reuses_buffer, "topk_cone.projection", "False: a later call overwrote the answer"),
+        (memory.ap_reuses_counts, "average_precision.loss_augmented_inference", "a later call"),
+    ],
+)
+def test_a_script_shows_the_aliasing_when_it_is_run(defect, problem, shown, capsys):
+    code = failed(defect, "purity", problem).counterexample
+    exec(code, {})
+    printed = capsys.readouterr().out.splitlines()
+    said = [line for line in code.splitlines() if line.startswith("print(")]
+    (place,) = (i for i, line in enumerate(said) if shown in line)
+    if "False" in shown:
+        assert printed[place] == "False"
+        assert printed.count("False") == 1
+    else:  # (value, counts, coefficients) twice
+        half = len(printed[place]) // 2
+        assert printed[place][:half] != printed[place][half + 1 :]
+
+
+def wrong_if_long(a, r=1.0):
+    return RIGHT(a, r) * (1.01 if a.size > 500 else 1.0)
+
+
+def test_a_script_draws_a_long_vector_again(capsys):
+    code = failed(wrong_if_long, "distributions").counterexample
+    assert len(code) < 4000
+    names = {"wrong_if_long": wrong_if_long}
+    exec(code.replace("from test_findings import wrong_if_long", ""), names)
+    instance = names["instance"]
+    assert instance["a"].size > 500
+    answer = Candidate(wrong_if_long(instance["a"], instance["r"]))
+    assert not certify(instance, answer).ok
+    assert capsys.readouterr().out

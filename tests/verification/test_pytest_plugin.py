@@ -113,10 +113,36 @@ def test_nothing_judged_is_a_failure(suite):
     assert found.ret == 1
 
 
-def test_uncertain_is_neither_passed_nor_skipped(suite, monkeypatch):
+def undecided(monkeypatch, count):
+    """The first so many instances of a check are inconclusive."""
     agreement = verification.checks.agreement
-    says = Judgement(Verdict.ORACLE_UNCERTAIN, message="no certificate today")
-    monkeypatch.setattr(agreement, "examine", lambda call, instance: says)
+    examine, seen = agreement.examine, []
+
+    def examined(call, instance):
+        seen.append(instance)
+        if len(seen) <= count:
+            return Judgement(Verdict.INCONCLUSIVE, message="no certificate today")
+        return examine(call, instance)
+
+    monkeypatch.setattr(agreement, "examine", examined)
+
+
+@pytest.mark.parametrize("count", [1, 10**6])
+def test_a_small_instance_that_is_undecided_fails(suite, monkeypatch, count):
+    """As in `refsolve verify`: some of a case, or all of it."""
+    undecided(monkeypatch, count)
+    found = run(suite, *command("right"), "-v", *only("agreement", "certified_gap"))
+    found.stdout.fnmatch_lines(["*agreement?random? FAILED*"])
+    found.stdout.fnmatch_lines(["*INCONCLUSIVE*", "*small instances are inconclusive: no cert*"])
+    failed = 1 if count == 1 else many("agreement")
+    passed = many("certified_gap") + many("agreement") - failed
+    assert found.parseoutcomes() == {"failed": failed, **({"passed": passed} if passed else {})}
+    assert found.ret == 1
+
+
+def test_a_large_instance_that_is_undecided_is_neither_passed_nor_skipped(suite, monkeypatch):
+    monkeypatch.setattr("verification.verdicts.verdict.SMALL", 0)
+    undecided(monkeypatch, 10**6)
     found = run(suite, *command("right"), "-v", *only("agreement", "certified_gap"))
     found.stdout.fnmatch_lines(["*agreement?random? UNCERTAIN*"])
     found.stdout.fnmatch_lines(["* inconclusive: *agreement: no certificate today"])
@@ -128,16 +154,8 @@ def test_uncertain_is_neither_passed_nor_skipped(suite, monkeypatch):
 
 
 def test_a_pass_says_what_of_it_is_uncertain(suite, monkeypatch):
-    agreement = verification.checks.agreement
-    examine, seen = agreement.examine, []
-
-    def first_uncertain(call, instance):
-        seen.append(instance)
-        if len(seen) == 1:
-            return Judgement(Verdict.ORACLE_UNCERTAIN, message="the first one")
-        return examine(call, instance)
-
-    monkeypatch.setattr(agreement, "examine", first_uncertain)
+    monkeypatch.setattr("verification.verdicts.verdict.SMALL", 0)
+    undecided(monkeypatch, 1)
     found = run(suite, *command("right"), "-v", *only("agreement"))
     found.stdout.fnmatch_lines(["*agreement?random? PASSED (1 uncertain)*"])
 

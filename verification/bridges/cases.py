@@ -152,9 +152,9 @@ class Case:
         Raises
         ------
         VerificationFailedError
-            With the smallest counterexample as code.
+            With the smallest counterexample as code; or small instances are inconclusive.
         pytest.skip.Exception
-            If nothing was judged; the reason tells skipped from "oracle uncertain".
+            If nothing was judged; the reason tells skipped from inconclusive.
         pytest.xfail.Exception, pytest.fail.Exception
             If it fails as known; if it is known to fail, and does not.
         """
@@ -178,12 +178,14 @@ def settle(report: Report) -> None:
         again = run_command.command(report)
         again = f"\n\nthis check on all its families again:\n{again}" if again else ""
         raise VerificationFailedError(report.summary() + again)
+    if report.undecided:
+        raise VerificationFailedError(report.summary())
     if report.known_lines():
         pytest.xfail("; ".join(report.known_lines()))
         raise VerificationFailedError(report.summary())  # with --runxfail, under which that returns
     if report.checked == 0:
-        uncertain = report.tally.count(Verdict.ORACLE_UNCERTAIN.value)
-        wanted = Verdict.ORACLE_UNCERTAIN if uncertain else Verdict.SKIPPED
+        uncertain = report.tally.count(Verdict.INCONCLUSIVE.value)
+        wanted = Verdict.INCONCLUSIVE if uncertain else Verdict.SKIPPED
         reason = next((r.message for r in report.results if r.verdict is wanted), "no instances")
         pytest.skip(f"{wanted.value}: {reason}" if uncertain else reason)
 

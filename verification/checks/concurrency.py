@@ -1,7 +1,9 @@
 """Four threads call at once, each with inputs of its own: a workspace that they share mixes the answers."""
 
+import contextlib
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -11,7 +13,7 @@ import numpy as np
 from verification import certificates
 from verification.checks import amount
 from verification.checks._plain import on_vectors
-from verification.checks.shapes import MORE, Speeds, answered
+from verification.checks.shapes import MORE, Speed, Speeds, answered
 from verification.instances.drawing import complete, main_vector
 from verification.instances.families import generator
 from verification.instances.instance import Instance
@@ -30,7 +32,9 @@ SIZES = (12, 400, 4000)
 #: Seconds after which another thread has its turn, in the place of .005.
 TURN = 2e-6
 
-#: What is known of a candidate's speed here.
+#: What is known of a candidate's speed here; the seconds of CPU that it has for calls one after the other,
+#: and for all rounds of an instance: a slow one has fewer, and one that is too slow for some is left out.
+SECONDS, TOGETHER, FEWEST = 0.3, {"quick": 0.5, "thorough": 4.0}, 2
 _SPEEDS: Speeds = WeakKeyDictionary()
 
 applies = on_vectors
@@ -69,12 +73,22 @@ def examine(call: Caller, instance: Instance) -> Judgement:
     if not call.accepts(instance):
         raise NotApplicableError("the candidate takes not all of the arguments")
     rounds, name = int(instance.family.split()[0]), instance.problem.data
-    own = variations(instance)
-    shape = Shape(0, THREADS * rounds * np.size(instance[name]))
-    answered(
-        call, shape, instance.params, MORE / 2, _SPEEDS
-    )  # unless so many calls would take too long
-    alone = [np.array(call(each).x) for each in own]
+    own, shape = variations(instance), Shape(0, np.size(instance[name]))
+    speed = Speed(SECONDS)
+    with contextlib.suppress(TypeError):  # an object that nobody may refer to weakly
+        speed = _SPEEDS.setdefault(call.function, speed)
+    alone, least = [], np.inf
+    for each in own:
+        start = time.process_time()
+        alone.append(answered(call, shape, each.params, MORE / 2, _SPEEDS))
+        least = min(least, time.process_time() - start)
+    limit = TOGETHER["quick" if rounds == ROUNDS["quick"] else "thorough"]
+    possible = int(limit / (THREADS * max(least, 1e-9)))
+    late = f"left out: threads at {shape} may take {FEWEST * THREADS * least:.2g} s"
+    refused = speed.refused.setdefault((0, shape.length, rounds), late * (possible < FEWEST))
+    if refused:  # and so in the next run: the same seed has the same report
+        raise NotApplicableError(refused)
+    rounds = min(rounds, max(possible, FEWEST))
     for number, got in together(call, own, rounds):
         if isinstance(got, BaseException):
             message = f"four threads at once: thread {number}: {type(got).__name__}: {got}"

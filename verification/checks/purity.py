@@ -65,23 +65,38 @@ def _in_steps(call: Caller, instance: Instance, usual: np.ndarray) -> Judgement:
 
 
 def script(call: Caller, instance: Instance, function: str) -> list[str]:
-    """Four calls; the first argument and the first answer are shown again after three of them."""
+    """Four calls, and after each what it must have left as it was; True where the solver is pure."""
     name = instance.problem.data
-    other = _disturbance(instance)
-    again = f"{function}({call.arguments_code(instance.params, {name: name})})"
-    steps = {
-        n: f"np.repeat({name if n == name else literal(v)}, 2)[::2]"
-        for n, v in instance.params.items()
-        if isinstance(v, np.ndarray)
-    }
-    return [
-        f"{name} = {literal(instance[name])}",
+    arrays = {n: v for n, v in instance.params.items() if isinstance(v, np.ndarray)}
+    own = {n: n for n in arrays}
+    again = f"{function}({call.arguments_code(instance.params, own)})"
+    other = call.arguments_code(instance.params, own | {name: f"-3 * {name}[::-1] + 1"})
+    steps = call.arguments_code(instance.params, {n: f"np.repeat({n}, 2)[::2]" for n in arrays})
+    lines = [f"{n} = {literal(v)}" for n, v in arrays.items()]
+    listed, ranked = ", ".join(arrays), instance.problem.ranking
+    same = "print(x, first)" if ranked else "print(np.array_equal(x, first, equal_nan=True))"
+    lines += [
+        f"before = [each.copy() for each in ({listed},)]",
         f"x = {again}",
-        "print(x)",
-        f"{function}({call.arguments_code(other.params)})",
-        f"print(x, {again})  # the same three times?",
-        f"print({name})  # as above?",
-        f"print({function}({call.arguments_code(instance.params, steps)}))  # these arrays are equal to those",
+        f"print(all(map(np.array_equal, ({listed},), before)))  # False: the input was changed",
+    ]
+    if not ranked:
+        lines.append(
+            f"print(not any(np.shares_memory(x, each) for each in ({listed},)))"
+            "  # False: the answer is a view of the input"
+        )
+    return [
+        "import copy",
+        "",
+        *lines,
+        f"{listed}, = [each.copy() for each in before]",
+        "first = copy.deepcopy(x)",
+        f"{function}({other})",
+        f"{same}  # {'they differ' if ranked else 'False'}: a later call overwrote the answer",
+        f"x = {again}",
+        f"{same}  # {'they differ' if ranked else 'False'}: the answer depends on earlier calls",
+        f"print({function}({steps}))  # not the same arrays in memory, and equal to them:",
+        "print(first)",
     ]
 
 

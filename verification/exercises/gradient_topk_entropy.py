@@ -32,7 +32,7 @@ def gradient(scores: np.ndarray, y: int, k: int = 1) -> np.ndarray:
     u = np.delete(scores - scores[y], y)
     order = -np.sort(-u)
     log_z = np.logaddexp.accumulate(order[::-1])[::-1]  # of each entry and all that follow
-    n = next(n for n in range(k) if np.log(k - n) + order[n] <= log_z[n] + 1e-15 or n == k - 1)
+    n = next(n for n in range(k) if np.log(k - n) + order[n] <= log_z[n] + 1e-15)
     rho = n / k
     v = rho * np.log(k) + order[:n].sum() / k + (1 - rho) * (log_z[n] - np.log(1 - rho))
     log_s = -np.logaddexp(0.0, -v)

@@ -34,7 +34,7 @@ def project(a: np.ndarray, k: int, r: float = 1.0) -> np.ndarray:
     """One root in q, the distance of the threshold from the k-th largest entry."""
     order = -np.sort(-a)
     total = order[:k].sum()
-    if k > a.size or total <= 0 or r == 0:
+    if k > a.size or total <= 0:
         return np.zeros(a.size)
     top, rest = order[:k] - order[k - 1], order[k - 1] - order[k:]
 

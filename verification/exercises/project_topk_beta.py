@@ -29,7 +29,7 @@ def project(a: np.ndarray, k: int, r: float = 1.0) -> np.ndarray:
     """The threshold is measured from the k-th largest entry, so that large entries lose no digits."""
     cap = r / k
     x = np.clip(a, 0.0, cap)
-    if k > a.size or x.sum() <= r:
+    if x.sum() <= r:  # and so for k > d
         return x
     from_kth = a - np.sort(a)[-k]
     low, high = 0.0, cap

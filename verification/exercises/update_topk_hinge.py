@@ -37,7 +37,7 @@ def sdca_update(q: np.ndarray, y: int, k_ii: float, C: float = 1.0, k: int = 1) 
     x = np.zeros(z.size)
     order = -np.sort(-z)
     total = order[:k].sum()
-    if total > 0 and k_ii == 0:
+    if k_ii == 0:  # and q = 0, so z = 1
         x[np.argsort(-z, kind="stable")[:k]] = C / k
     elif total > 0:
         top, rest = order[:k] - order[k - 1], order[k - 1] - order[k:]

@@ -14,11 +14,13 @@ import numpy as np
 from verification import certificates, checks
 from verification.certificates import ranking
 from verification.instances import datasets, drawing
-from verification.instances.instance import Instance
+from verification.instances.instance import Instance, literal
 from verification.kit.calling import Caller, CandidateCrashError, CandidateTimeoutError
 from verification.verdicts.verdict import Candidate, Result, Verdict
 
 ENDS = (-np.inf, np.inf)
+#: Most numbers of an array in a script, and characters of a comment.
+LONG, WIDTH = 100, 1000
 
 
 def shrink(failure: Result, rerun: Callable[[Instance], Result], seconds: float = 3.0) -> Result:
@@ -246,8 +248,34 @@ def code(result: Result, call: Caller) -> str:
     origin = f"from {module} import {name}" if importable else f"# {function} is {call.name}"
     origin = program or origin
     script = getattr(checks.discover().get(result.check), "script", single_call)
-    lines = ["import numpy as np", origin, "", *script(call, result.instance, function)]
-    return "\n".join([*lines, f"# {result.check}: {result.message}"])
+    body = abbreviated(script(call, result.instance, function), result.instance, call)
+    lines = ["import numpy as np", origin, "", *body]
+    return "\n".join([*lines, _cut(f"# {result.check}: {result.message}")])
+
+
+def abbreviated(lines: list[str], instance: Instance, call: Caller) -> list[str]:
+    """A script without long arrays, where the instance is one that a check draws: it is drawn again."""
+    lines = [_cut(line) if line.startswith("#") else line for line in lines]
+    drawn = call.drawn.get(instance)
+    if drawn is None:
+        return lines
+    text = "\n".join(lines)
+    short = text.replace(f"Instance.from_json({instance.to_json()!r})", drawn)
+    for name, value in instance.params.items():
+        short = short.replace(literal(value), f"instance[{name!r}]") if is_long(value) else short
+    if short == text:
+        return lines
+    start = [] if f"instance = {drawn}" in short else [f"instance = {drawn}"]
+    return ["from verification.kit.fixing import drawn", *start, *short.split("\n")]
+
+
+def is_long(value: Any) -> bool:
+    """More numbers than anybody reads in a script."""
+    return isinstance(value, np.ndarray) and value.size > LONG
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= WIDTH else line[:WIDTH] + " ..."
 
 
 def single_call(call: Caller, instance: Instance, function: str) -> list[str]:

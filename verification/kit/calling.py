@@ -139,6 +139,7 @@ class Caller:
         self.left = ""  # what a call changed in the floating point state
         self.said: set[str] = set()  # findings that are said once
         self.answered: set[str] = set()  # types of the numbers in the answers
+        self.drawn: dict[Instance, str] = {}  # failing ones: the code that draws them again
         self.per_row: bool | None = None  # whether batches may have an r per row
         self.keep: Callable[[dict[str, Any], Candidate], None] | None = None  # sees every answer
         # the precision that an adapter says the function computes in; None for that of the instance

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from verification.checks import Check
+from verification.checks import Check, discover
 from verification.errors import InvalidArgumentError
 from verification.instances import datasets, drawing, families
 from verification.instances.instance import Instance
-from verification.problems.problem import Problem
+from verification.problems.problem import Problem, lookup
 
 #: Instances of this family show what values an argument can have.
 PROBE = "random"
@@ -111,6 +111,24 @@ def instances(check: Check, problem: Problem, profile: str, seed: int) -> list[I
         found += [i for each in drawn if (i := _with(each, problem.fixed)) is not None]
         offset += 1
     return found[:wanted]
+
+
+def recipe(check: str, problem: Problem, profile: str, seed: int, index: int) -> str:
+    """The call of `drawn`, as code, that gives one of the instances of a check."""
+    fixed = f", {problem.fixed!r}" if problem.fixed else ""
+    return f"drawn({check!r}, {problem.name!r}, {profile!r}, {seed}, {index}{fixed})"
+
+
+def drawn(
+    check: str,
+    problem: str,
+    profile: str,
+    seed: int,
+    index: int,
+    fixed: Mapping[str, Any] | None = None,
+) -> Instance:
+    """One of the instances of a check, as a script without its numbers asks for it."""
+    return instances(discover()[check], fix(lookup(problem), fixed), profile, seed)[index]
 
 
 def agrees(instance: Instance, fixed: Mapping[str, Any]) -> bool:

@@ -256,7 +256,11 @@ def _results(
             known = profile if profile in check.COUNTS else "quick"  # small, and repeated
             instances = fixing.instances(check, call.problem, known, batch)[::every]
             for done, instance in enumerate(instances):
-                yield run_one(name, check, call, instance)
+                result = run_one(name, check, call, instance)
+                if result.verdict.is_bad and profile != "soak":
+                    again = fixing.recipe(name, call.problem, known, batch, done * every)
+                    call.drawn[instance] = again
+                yield result
                 total += 1
                 if progress is not None:
                     progress(name, *((total, limit) if limit else (done + 1, len(instances))))
@@ -373,4 +377,7 @@ def counterexample(
     with call.pardoned():  # a program may crash meanwhile
         if first.verdict is not Verdict.TIMEOUT:
             smallest = shrinking.shrink(first, rerun, seconds)
+            left = smallest.instance is not None and smallest.instance.params.values()
+            if first.instance in call.drawn and any(map(shrinking.is_long, left or ())):
+                smallest = first  # which a script draws again, without its numbers
         return smallest, shrinking.code(smallest, call)

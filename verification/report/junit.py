@@ -118,10 +118,9 @@ def _case(report: Report, check: str, family: str, counts: Mapping[str, int]) ->
         if smallest is not None and (smallest.check, smallest.family) == (check, family):
             lines += ["", report.counterexample or ""]
         node.text = _clean("\n".join(lines))
-    elif undecided := report.tally.undecided.get((check, family)):
-        why = next(iter(report.tally.reasons.get((Verdict.INCONCLUSIVE.value, check), {})), "")
+    elif undecided := report.undecided_line(check, family):
         node = ET.SubElement(case, "failure", type=Verdict.INCONCLUSIVE.value)
-        node.set("message", _clean(f"{undecided} small instances are inconclusive: {why}"))
+        node.set("message", _clean(undecided))
     elif not any(v.judges for v in found) or Verdict.EXPECTED_FAILURE in found:
         order = (Verdict.EXPECTED_FAILURE, Verdict.INCONCLUSIVE, Verdict.SKIPPED)
         verdict = next(v for v in order if v in found)

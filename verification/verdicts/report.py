@@ -85,6 +85,19 @@ class Report:
         """Whether nothing failed, and some small instances are undecided."""
         return self.undecided > 0 and not self._bad
 
+    def undecided_line(self, check: str = "", family: str = "") -> str:
+        """How many small instances are inconclusive, and why; empty where none is. Of all, or of one case."""
+        found = {
+            key: n
+            for key, n in self.tally.undecided.items()
+            if check in ("", key[0]) and family in ("", key[1])
+        }
+        if not found:
+            return ""
+        first = next(iter(found))[0]
+        why = next(iter(self.tally.reasons.get((Verdict.INCONCLUSIVE.value, first), {})), "")
+        return f"{sum(found.values())} small instances are inconclusive: {why}"
+
     @property
     def failures(self) -> tuple[Result, ...]:
         """All fails, crashes, timeouts and unexpected passes that were kept."""
@@ -176,6 +189,8 @@ class Report:
         lines = [f"{self.problem} ({self.profile}, seed {self.seed}): {state}: {tally}"]
         if self.checked == 0:
             lines.append("nothing was judged, which counts as a failure")
+        if self.undecided:
+            lines.append(self.undecided_line())
         for name, value in (("gap", self.worst_gap), ("distance", self.worst_distance)):
             if value is not None:
                 lines.append(f"worst certified {name} {value:.3g}")

@@ -53,7 +53,12 @@ PROBLEMS = {
     "multilabel_gradient": "multilabel_hinge.gradient",
     "ap_inference": "average_precision.loss_augmented_inference",
 }
-FIXED: dict[str, dict[str, Any]] = {"erm_sdca": {"loss": "multiclass_hinge"}, "svm_no_bias": {"bias": False}}
+FIXED: dict[str, dict[str, Any]] = {
+    "erm_sdca": {"loss": "multiclass_hinge"},
+    "svm_no_bias": {"bias": False},
+}
+#: Seconds per call of what is slow by its nature: coordinate ascent in plain Python at large C.
+TIMEOUT = {"erm_sdca": 120.0}
 
 
 def ports(name: str) -> list[dict[str, str]]:
@@ -81,6 +86,7 @@ def build(of: str, old: str = "", new: str = "", code: str = "", **_: str) -> Ca
 def run(port: dict[str, str], profile: str, **options: Any) -> verification.Report:
     """The report on one port."""
     of = port["of"]
+    options = {"timeout": TIMEOUT.get(of, 10.0)} | options
     return verification.verify(
         build(**port), PROBLEMS[of], profile, fixed=FIXED.get(of), shrink=False, **options
     )
