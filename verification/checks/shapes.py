@@ -51,6 +51,8 @@ EXACT, BEYOND = 1100, 16.0
 FACETS = 260
 #: Seconds of CPU for all calls, and how much more for each that is asked for.
 IN_ALL, MORE = 2.0, 0.01
+#: Seconds that a call may take whatever the size: they say nothing of longer ones.
+CALL = 0.005
 
 
 @dataclass
@@ -188,7 +190,11 @@ def answered(
     sizes = (max(shape.rows, 1), shape.length, given.get("k") or 1)
     known, warm = speed.calls.setdefault(bool(shape.rows), ([], []))
     grown = [
-        s * max(1, sizes[0] / p) * max(1, sizes[1] / n) ** 2 * max(1, sizes[2] / k)
+        min(s, CALL)
+        + max(s - CALL, 0.0)
+        * max(1, sizes[0] / p)
+        * max(1, sizes[1] / n) ** 2
+        * max(1, sizes[2] / k)
         for p, n, k, s in known
     ]
     speed.left += more
