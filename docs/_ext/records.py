@@ -20,6 +20,12 @@ def recorded(name: str) -> dict[str, Any]:
     return dict(json.loads((RECORDS / f"{name}.json").read_text(encoding="utf-8")))
 
 
+def rows(name: str) -> list[dict[str, Any]]:
+    """The lines of a record, each with the commit that it was made at; as many as were measured."""
+    text = (RECORDS / f"{name}.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
 def written(value: Any, indent: str = "") -> str:
     """JSON with a line per row of numbers."""
     if isinstance(value, dict):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -143,3 +143,15 @@ def _equality_solution(
         if least <= 1e-12 * float(np.abs(target).max(initial=1.0)):
             break
     return best
+
+
+def few_digits(z: Array) -> list[Array]:
+    """Multipliers near ``z``: on edges of the cones nothing but few digits is exact."""
+    size = np.exp2(np.ceil(np.log2(np.abs(z).max(initial=2.0**-1000))))
+    return [np.round(z / size * 2.0**digits) / 2.0**digits * size for digits in (4, 10, 20)]
+
+
+def indifferent(program: ConeProgram) -> ConeProgram:
+    """The constraints alone."""
+    n = len(program.q)
+    return replace(program, P=sp.csc_array((n, n)), q=np.zeros(n))

@@ -107,13 +107,12 @@ def proof(
     known: tuple[Array, Array],
 ) -> Proof | None:
     """What a point (None: infeasibility) and multipliers prove; ``known`` ranges are used where needed."""
-    z = _inside(program, z)
-    if not np.all(np.isfinite(z)):
+    z, none = _inside(program, z), x is None
+    if not np.all(np.isfinite(z)) or (curvature is None and not none):
         return None
     n, A, P = len(program.q), _csr(program.A), _csr(program.P)
-    none = x is None
     x = np.zeros(n) if x is None else x
-    d = np.zeros(n) if none or curvature is None else curvature
+    d = np.zeros(n) if none or curvature is None else _less(P, curvature)
     s, slope = program.b - A @ x, A.T @ z
     wide = (
         16
@@ -157,6 +156,16 @@ def proof(
         lo,
         hi,
     )
+
+
+def _less(P: Any, curvature: Array) -> Array:
+    """Curvature by so much below P that a Cholesky factorisation in floats succeeds."""
+    diagonal = P.diagonal()
+    off = P - sp.diags_array(diagonal)
+    coupled = abs(off).sum(axis=0) > 0
+    size = int(np.sum(coupled))
+    lack = 4 * (size * (size + 4) + 8) * EPS * (np.abs(diagonal) + np.abs(curvature))
+    return np.where(coupled, curvature - lack, curvature)
 
 
 def _csr(matrix: Any) -> Any:

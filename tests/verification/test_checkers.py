@@ -83,6 +83,20 @@ def test_right_projections_and_programs_are_accepted(built, tmp_path):
             assert all(accepted(checkers.verdicts(command, files)))
 
 
+def test_files_of_singular_forms_are_accepted(built, tmp_path):
+    """Semidefinite exactly, which nobody sees in floats; the file's curvature is a little less."""
+    rng, files = np.random.default_rng(21), []
+    for i, n in enumerate((2, 2, 3, 5, 8)):
+        x, root = cp.Variable(n), rng.integers(-3, 4, (n - 1, n)).astype(float)
+        form = np.ones((2, 2)) if i == 0 else root.T @ root
+        problem = cp.Problem(cp.Minimize(cp.quad_form(x, form) + cp.sum(x)), [x >= -1, x <= 2])
+        problem.solve(solver="CLARABEL")
+        files.append(tmp_path / f"{i}.cert")
+        refsolve.certify(problem).save(files[-1])
+    for command in built.values():
+        assert all(accepted(checkers.verdicts(command, files)))
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_wrong_projections_and_programs_are_refused(built, tmp_path, seed):
     rng, source = np.random.default_rng([12, seed]), tmp_path / "source.right"

@@ -53,7 +53,7 @@ def attack(count: int, seed: int) -> dict[str, Any]:
         problem = cp.Problem(cp.Minimize(c @ x), [A @ x <= b])
         try:
             problem.solve(solver=("CLARABEL", "HIGHS")[number % 2])
-        except cp.error.SolverError:
+        except (cp.error.SolverError, ValueError):  # the latter where HiGHS says "unknown"
             x.save_value(None)
         for level in (0.0, 10.0 ** -float(rng.integers(2, 14))):
             if level and x.value is not None:

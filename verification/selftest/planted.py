@@ -21,7 +21,8 @@ from refsolve.cones.lower import lower_bound
 from refsolve.cones.membership import outside
 from refsolve.cones.program import ConeProgram
 from refsolve.cones.ranges import Ranges
-from refsolve.cones.upper import Completion, ray
+from refsolve.cones.rays import ray
+from refsolve.cones.upper import Completion
 
 Array = np.ndarray[Any, Any]
 
