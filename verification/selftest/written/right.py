@@ -197,8 +197,11 @@ def topk_beta_value(scores, y, k=1, costs=None, sample_weight=None):
 
 def smooth_beta_value(scores, y, k=1, gamma=1.0, costs=None, sample_weight=None):
     z = others(scores, y, costs, 1.0)
+    kth = np.sort(z)[-k] if k <= z.size else 0.0
+    base = max(kth - gamma / k, 0.0)  # the threshold is not below it: no digits are lost
+    z = z - base
     p = topk_beta(z / gamma, k, 1.0)
-    return weight(sample_weight) * (np.dot(z, p) - 0.5 * gamma * np.dot(p, p))
+    return weight(sample_weight) * (base + np.dot(z, p) - 0.5 * gamma * np.dot(p, p))
 
 
 def hinge_value(scores, y, costs=None, sample_weight=None):
