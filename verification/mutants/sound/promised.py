@@ -23,7 +23,7 @@ def bisect(
     until: Callable[[float, float], bool] = lambda width, size: width <= 1e-10 * size,
 ) -> Array:
     """The simplex, its threshold by halving an interval until its width is small beside the numbers in it."""
-    a, size = np.asarray(a, dtype=float), max(float(np.abs(a).max()), r)
+    a, size = np.asarray(a, dtype=float), max(abs(float(np.max(a))), r)
     low, high = float(a.max()) - r, float(a.max())
     while not until(high - low, size) and low < (middle := low + (high - low) / 2) < high:
         above = np.maximum(a - middle, 0.0).sum() > r
