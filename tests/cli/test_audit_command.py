@@ -105,7 +105,7 @@ def test_what_is_wrong_is_said_on_a_line(files: Path) -> None:
     for words, why in (
         (("bad.npy", "y.npy"), "row 3, column 1"),
         (("x.npy",), "--label"),
-        (("empty.npz", "y.npy"), "empty.npz"),
+        (("empty.npz", "y.npy"), "it is empty"),
         (("x.csv", "y.npy"), "column 'kind': expected a number"),
     ):
         assert why in refused("audit", files / "w.npy", *(files / word for word in words))
