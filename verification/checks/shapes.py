@@ -51,8 +51,8 @@ EXACT, BEYOND = 1100, 16.0
 FACETS = 260
 #: Seconds of CPU for all calls, and how much more for each that is asked for.
 IN_ALL, MORE = 2.0, 0.01
-#: Seconds that a call may take whatever the size: they say nothing of longer ones.
-CALL = 0.005
+#: Of what grows with the square of n, seconds over n^2 at least: what a short call takes besides does not grow.
+PAIR = 2e-9
 
 
 @dataclass
@@ -179,6 +179,16 @@ def _judged(call: Caller, instance: Instance, shape: Shape, layout: str) -> Judg
     return _compared(instance, made, answered(call, shape, made.params, more), str(shape))
 
 
+def _forecast(known: list[tuple[Any, ...]], sizes: tuple[int, ...]) -> float:
+    """Seconds of a call of these sizes, by those known: what exceeds the shortest one grows, in n with its square."""
+    shortest, found = min((s for *_, s in known), default=0.0), []
+    for p, n, k, s in known:
+        grows = max(s - shortest, min(s, PAIR * p * n**2))
+        growth = max(1, sizes[0] / p) * max(1, sizes[1] / n) ** 2 * max(1, sizes[2] / k)
+        found.append(s - grows + grows * growth)
+    return min(found, default=0.0)
+
+
 def answered(
     call: Caller, shape: Shape, given: dict[str, Any], more: float, speeds: Speeds | None = None
 ) -> np.ndarray:
@@ -189,16 +199,8 @@ def answered(
         speed = Speed()
     sizes = (max(shape.rows, 1), shape.length, given.get("k") or 1)
     known, warm = speed.calls.setdefault(bool(shape.rows), ([], []))
-    grown = [
-        min(s, CALL)
-        + max(s - CALL, 0.0)
-        * max(1, sizes[0] / p)
-        * max(1, sizes[1] / n) ** 2
-        * max(1, sizes[2] / k)
-        for p, n, k, s in known
-    ]
     speed.left += more
-    takes = min(grown, default=0.0)
+    takes = _forecast(known, sizes)
     if sizes not in speed.refused:
         late = takes > speed.left
         speed.refused[sizes] = f"left out: {shape} may take {takes:.2g} s a call" if late else ""
