@@ -55,7 +55,7 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
             )
             continue
         vector = main_vector(problem, rng, rng.normal(size=n))
-        found.append(complete(problem, rng, family, vector, r=1.0, C=1.0, k_ii=1.0))
+        found.append(complete(problem, rng, family, vector, r=1.0, C=1.0, k_ii=1.0, k=3))
     return found
 
 
