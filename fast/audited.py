@@ -1,14 +1,13 @@
 """What a linear model of somebody's minimises: its loss, C and intercept, read from its settings or from names."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from fast._validation import check_k, finite_array
 from fast.data import Source
-from fast.data.columns import aligned
-from fast.errors import ColumnWarning, InvalidParameterError, InvalidTypeError
+from fast.data.columns import aligned, data_frame, wanted
+from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.families import named
 from fast.families.entropies import Entropy
 from fast.families.hinges import Hinge
@@ -46,22 +45,14 @@ def _by_name(names: Any, X: Any) -> Any:
     """Columns in the order of names, where both have names; others are left out, with a warning."""
     if names is None or not len(names):
         return X
-    names = [str(name) for name in names]
     if isinstance(X, Source):
         return aligned(X, names)
+    if (frame := data_frame("X", X)) is None:
+        return X
     import narwhals
 
-    frame = narwhals.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, narwhals.DataFrame):
-        return X
-    if missing := [name for name in names if name not in frame.columns]:
-        told = f"no column {', '.join(map(repr, missing))}"[:300]
-        fix = "pass the columns that it was trained on"
-        raise InvalidParameterError("X", told, "the features of the model", fix)
-    if more := [str(name) for name in frame.columns if name not in names]:
-        told = f"left out, for the model has no such features: {', '.join(more)}"[:300]
-        warnings.warn(f"X: {told}", ColumnWarning, stacklevel=4)
-    return frame.select(names).to_native()
+    told = narwhals.from_native(frame, eager_only=True)
+    return told.select(wanted(told.columns, names)).to_native()
 
 
 def named_weights(W: Any, X: Any, given: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:

@@ -12,7 +12,7 @@ from fast.data.reading import groups_ahead
 from fast.data.source import Source
 from fast.errors import ColumnWarning, InvalidParameterError
 
-__all__ = ["aligned", "data_frame", "feature_names", "tabular"]
+__all__ = ["aligned", "data_frame", "feature_names", "tabular", "wanted"]
 
 SHOWN = 5  # names in a message
 
@@ -59,6 +59,11 @@ def aligned(X: Any, names: Sequence[str] | None, name: str = "X") -> Any:
     own = feature_names(X)
     if names is None or own is None:
         return X
+    return X.select(wanted(own, names, name))
+
+
+def wanted(own: Sequence[str], names: Sequence[str], name: str = "X") -> list[str]:
+    """The names to take of those that X has; a missing one is refused, a warning tells what is left out."""
     names = [str(column) for column in names]
     known = {*names}
     if lost := [column for column in names if column not in {*own}]:
@@ -68,8 +73,8 @@ def aligned(X: Any, names: Sequence[str] | None, name: str = "X") -> Any:
     if more := [column for column in own if column not in known]:
         count = "1 column" if len(more) == 1 else f"{len(more)} columns"
         said = f"{name}: {count} left out that training did not have: {listed(more)}"
-        warnings.warn(said, ColumnWarning, stacklevel=3)
-    return X.select(names)
+        warnings.warn(said, ColumnWarning, stacklevel=4)
+    return names
 
 
 def by_name(estimator: Any, X: Any, reset: bool = False) -> Any:

@@ -319,11 +319,11 @@ def test_a_truth_that_does_not_certify_itself_is_no_truth(monkeypatch, limit):
     ranking.optimum.cache_clear()
     judgement = certificates.judge(INSTANCE, ANSWER)
     ranking.optimum.cache_clear()
-    assert judgement.verdict is Verdict.ORACLE_UNCERTAIN
+    assert judgement.verdict is Verdict.INCONCLUSIVE
 
 
 def test_an_answer_above_the_bound_is_uncertain(monkeypatch):
     """It would prove the bound wrong, not the answer."""
     low = ranking_truth.Optimum(Fraction(0), 0.0, np.zeros(4, int))
     monkeypatch.setattr(ranking, "optimum", lambda instance: low)
-    assert certificates.judge(INSTANCE, ANSWER).verdict is Verdict.ORACLE_UNCERTAIN
+    assert certificates.judge(INSTANCE, ANSWER).verdict is Verdict.INCONCLUSIVE

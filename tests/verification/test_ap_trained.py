@@ -348,6 +348,6 @@ def test_what_rounding_hides_is_uncertain():
     """A gap that consists of the certificate's own rounding is neither pass nor fail."""
     instance = PLAIN[0]
     w = np.zeros(instance["X"].shape[1])
-    for error, verdict in ((1e-3, Verdict.ORACLE_UNCERTAIN), (1e-9, Verdict.FAIL)):
+    for error, verdict in ((1e-3, Verdict.INCONCLUSIVE), (1e-9, Verdict.FAIL)):
         found = ModelCertificate(1.0, 0.999, 1e-3, error, 0.0)
         assert ranking_trainers.beside(instance, found, w).verdict is verdict

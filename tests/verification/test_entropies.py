@@ -263,8 +263,8 @@ def test_an_uncertain_solution_passes_nothing(monkeypatch):
         raise entropy.UncertainError("no certificate")
 
     monkeypatch.setattr(entropy_points, "solution", uncertain)
-    assert judge(instance, right).verdict is Verdict.ORACLE_UNCERTAIN
-    assert certificates.certify(instance, Candidate(right)).verdict is Verdict.ORACLE_UNCERTAIN
+    assert judge(instance, right).verdict is Verdict.INCONCLUSIVE
+    assert certificates.certify(instance, Candidate(right)).verdict is Verdict.INCONCLUSIVE
     assert certificates.expected(instance) is None
 
 

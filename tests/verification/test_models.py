@@ -177,7 +177,7 @@ def test_one_sided_answers_are_proved_wrong_only_by_a_witness(monkeypatch):
     assert judged(instance, {**W, **A}).verdict is Verdict.PASS
     hinge = instance.with_params(loss="multiclass_hinge", k=None, gamma=None)
     found = judged(hinge, worse)
-    assert found.verdict is Verdict.ORACLE_UNCERTAIN
+    assert found.verdict is Verdict.INCONCLUSIVE
 
 
 TWO_SIDED = [stem for stem in models.stems() if len(models.load(stem).parts) == 2]
@@ -213,7 +213,7 @@ def test_a_poor_witness_leaves_it_open(monkeypatch):
     poor = judging.Witness(primal, dual, multiclass_erm.TASK.certify(hinge.params, primal, dual))
     monkeypatch.setattr(judging, "witness", lambda instance: poor)
     found = judged(hinge, good.primal)
-    assert found.verdict is Verdict.ORACLE_UNCERTAIN
+    assert found.verdict is Verdict.INCONCLUSIVE
     assert "witness" in found.message
 
 

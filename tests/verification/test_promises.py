@@ -139,7 +139,7 @@ def test_a_trained_model_promises_a_gap():
         ({"error": (math.nan, 1.0)}, Verdict.FAIL, math.inf),
         ({"zeros": (1.0, 0.0)}, Verdict.FAIL, math.inf),
         ({}, Verdict.CRASH, math.inf),
-        ({"error": (3.0, 1.0)}, Verdict.ORACLE_UNCERTAIN, None),
+        ({"error": (3.0, 1.0)}, Verdict.INCONCLUSIVE, None),
     ],
 )
 def test_terms_say_which_promise_would_do(terms, verdict, least):

@@ -126,9 +126,9 @@ def test_the_oracle_without_a_certificate_is_uncertain(monkeypatch):
 
     monkeypatch.setattr(refsolve, "solve", unsure)
     found = duals.examine(INSTANCES[0])
-    assert found["oracle"].verdict is Verdict.ORACLE_UNCERTAIN
+    assert found["oracle"].verdict is Verdict.INCONCLUSIVE
     monkeypatch.setitem(duals.SOLVERS, "oracle", lambda given: 1.0 * np.ones(len(given["y"])))
-    assert duals.examine(INSTANCES[0])["oracle"].verdict is Verdict.ORACLE_UNCERTAIN
+    assert duals.examine(INSTANCES[0])["oracle"].verdict is Verdict.INCONCLUSIVE
 
 
 def test_the_box_is_inactive_and_no_smaller_one_is_in_general():

@@ -132,7 +132,7 @@ def judge_value(instance: Instance, answer: np.ndarray) -> Judgement:
     except truth.UncertainError as error:
         if malformed:  # wrong, whatever is right
             return Judgement(Verdict.FAIL, message=message)
-        return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+        return Judgement(Verdict.INCONCLUSIVE, message=str(error))
     if got is None or malformed:
         terms = {} if got is None else {"error of the number": (math.inf, allowed)}
         return Judgement(Verdict.FAIL, message=f"{message}: {number(right)!r}", terms=terms)

@@ -49,10 +49,10 @@ def examine(call: Caller, instance: Instance) -> Judgement:
         given = {name: v for name, v in instance.params.items() if v is not None}
         oracle = refsolve.solve(instance.problem.name, **given)
     except OracleUncertainError as error:
-        return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+        return Judgement(Verdict.INCONCLUSIVE, message=str(error))
     if oracle.status is not Status.CERTIFIED:
         message = f"{oracle.solver} has gap {oracle.certificate.gap:.3g}"
-        return Judgement(Verdict.ORACLE_UNCERTAIN, message=message)
+        return Judgement(Verdict.INCONCLUSIVE, message=message)
     if instance.operation == "loss_augmented_inference":
         judgement = ranking.judge(instance, candidate)
         if not judgement.ok:
@@ -73,7 +73,7 @@ def examine(call: Caller, instance: Instance) -> Judgement:
     reach = oracle.certificate.distance
     if linear or not math.isfinite(reach):
         message = "the oracle's certificate bounds no distance here"
-        return Judgement(Verdict.ORACLE_UNCERTAIN, message=message)
+        return Judgement(Verdict.INCONCLUSIVE, message=message)
     eps = tolerance.precision(instance)
     mass = number(sum(abs(v) for v in reference.tolist()) * conditioning)
     allowed = tolerance.distance(eps, x.size, spread, mass) * number(scale)
@@ -98,7 +98,7 @@ def _entries(instance: Instance, answer: np.ndarray) -> Judgement:
         oracle = refsolve.solve(instance.problem.name, t=t)
         if oracle.status is not Status.CERTIFIED:
             message = f"{oracle.solver} has gap {oracle.certificate.gap:.3g}"
-            return Judgement(Verdict.ORACLE_UNCERTAIN, message=message)
+            return Judgement(Verdict.INCONCLUSIVE, message=message)
         right = float(oracle.value)
         apart = abs(got - right) - oracle.certificate.distance
         size = right + tolerance.smallest(instance) * tolerance.slack(instance, 1)

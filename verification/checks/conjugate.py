@@ -43,7 +43,7 @@ def examine(call: Caller, instance: Instance) -> Judgement:
         try:
             excess, allowed = _excess(instance, x, z, got, scale)
         except truth.UncertainError as error:
-            return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+            return Judgement(Verdict.INCONCLUSIVE, message=str(error))
         if excess > allowed or not math.isfinite(excess):
             message = (
                 f"returned {float(got)!r}, but <x,z> − L(z) − <c,x> is larger by {excess:.3g} at "

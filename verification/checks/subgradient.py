@@ -56,5 +56,5 @@ def examine(call: Caller, instance: Instance) -> Judgement:
                 found = replace(found, verdict=Verdict.FAIL, message=message)
             worst = max(worst, found, key=lambda each: (not each.ok, each.ratio or 0.0))
     except truth.UncertainError as error:
-        return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+        return Judgement(Verdict.INCONCLUSIVE, message=str(error))
     return replace(worst, gap=None, gap_tolerance=None)

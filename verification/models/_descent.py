@@ -138,11 +138,11 @@ def judge(model: DescentTask, instance: Instance, given: Parts) -> Judgement:
     if fall > tol * abs(found.primal):
         if model.unambiguous(params, w):
             return _judgement(Verdict.FAIL, proof, allowed, message)
-        return _judgement(Verdict.ORACLE_UNCERTAIN, proof, allowed, f"scores tie; {message}")
+        return _judgement(Verdict.INCONCLUSIVE, proof, allowed, f"scores tie; {message}")
     if last is not None and _promised(last, limit := tol * _size(last) + _slack(last), tol):
         return _judgement(Verdict.PASS, last, limit)
     message = "w's own step is not certified to tol, and lowers J by no more than tol"
-    return _judgement(Verdict.ORACLE_UNCERTAIN, proof, allowed, message)
+    return _judgement(Verdict.INCONCLUSIVE, proof, allowed, message)
 
 
 def _path(params: Params, given: Parts, found: ModelCertificate) -> str:

@@ -114,7 +114,7 @@ def beside(instance: Instance, ours: ModelCertificate, w: np.ndarray) -> Judgeme
     """The trained model beside the oracle's."""
     if ours.error > TOL * abs(ours.primal):  # an optimum of 1e-10 at a C of 1e4
         message = f"rounding alone may hide {ours.error:.3g} of {ours.primal:.3g}"
-        return Judgement(Verdict.ORACLE_UNCERTAIN, message=message)
+        return Judgement(Verdict.INCONCLUSIVE, message=message)
     given, problem = _data(instance), instance.problem.name
 
     def apart(x: np.ndarray) -> float:

@@ -122,7 +122,7 @@ def examine(
                 tolerance, lost, answer = answer.limit, not answer.bounded, answer.alpha
             proof = certify(given, answer)
         except OracleUncertainError as error:
-            found[name] = Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+            found[name] = Judgement(Verdict.INCONCLUSIVE, message=str(error))
             continue
         proofs[name] = proof
         gap = proof.relative_gap if np.isfinite(proof.gap) else np.inf
@@ -130,7 +130,7 @@ def examine(
         if verdict is Verdict.FAIL and lost:
             verdict = Verdict.EXPECTED_FAILURE
         if name == "oracle" and verdict is Verdict.FAIL:
-            verdict = Verdict.ORACLE_UNCERTAIN
+            verdict = Verdict.INCONCLUSIVE
         message = "" if verdict is Verdict.PASS else f"gap {gap:.3g}, to reach {tolerance:.3g}"
         found[name] = Judgement(verdict, gap, tolerance, message=message)
     highest = max(proofs, key=lambda name: proofs[name].dual)

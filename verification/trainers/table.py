@@ -40,7 +40,7 @@ def beside_oracle(
     try:
         oracle = refsolve.solve(problem, **given)
     except OracleUncertainError as error:
-        return Judgement(Verdict.ORACLE_UNCERTAIN, message=str(error))
+        return Judgement(Verdict.INCONCLUSIVE, message=str(error))
     proof: Any = oracle.certificate
     upper, lower = proof.primal * unit, proof.dual * unit
     slack = 64 * len(given["y"]) * EPS * max(abs(upper), abs(ours.primal), least)
@@ -49,7 +49,7 @@ def beside_oracle(
         return Judgement(Verdict.FAIL, message=message)
     if oracle.status is not Status.CERTIFIED:  # too wide a bracket to agree with
         message = f"{oracle.solver} has gap {proof.gap:.3g}"
-        return Judgement(Verdict.ORACLE_UNCERTAIN, message=message)
+        return Judgement(Verdict.INCONCLUSIVE, message=message)
     gap = max(proof.gap, 0.0) * unit
     bound = float(np.sqrt(2 * (ours.gap + slack)) + np.sqrt(2 * (gap + slack)))
     far = float(apart(oracle.x))

@@ -36,7 +36,6 @@ class Verdict(enum.StrEnum):
     UNEXPECTED_PASS = "unexpected pass"
     SKIPPED = "skipped"
     INCONCLUSIVE = "inconclusive"
-    ORACLE_UNCERTAIN = INCONCLUSIVE
     TIMEOUT = "timeout"
     CRASH = "crash"
 
