@@ -1,5 +1,6 @@
 """What a file does not say is asked for, or said: indices, names, headers, text, gaps."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -402,20 +403,20 @@ def test_nulls_of_parquet(tmp_path: Path) -> None:
     file = tmp_path / "a.parquet"
     good = {"u": [1.0, 2, 3], "q": ["p", "q", "q"], "y": ["a", "b", "a"]}
     for column, values, words, what in (
-        ("y", ["a", None, "b"], (), "row 2: the label is missing"),
-        ("y", [1, None, 2], (), "row 2: the label is nan"),
-        ("y", pa.array([True, None, False]), (), "row 2: the label is nan"),
+        ("y", ["a", None, "b"], (), "row 1: the label is missing"),
+        ("y", [1, None, 2], (), "row 1: the label is nan"),
+        ("y", pa.array([True, None, False]), (), "row 1: the label is nan"),
         (
             "q",
             ["p", None, "q"],
             ("--model", "ap", "--positive", "a", "--group", "q"),
-            "row 2, column 'q': the query",
+            "row 1, column 'q': the query",
         ),
         (
             "q",
             [1, None, 2],
             ("--model", "ap", "--positive", "a", "--group", "q"),
-            "row 2, column 'q': the query",
+            "row 1, column 'q': the query",
         ),
     ):
         pq.write_table(pa.table(good | {column: values}), file)
@@ -504,3 +505,17 @@ def test_columns_that_a_model_does_not_know_are_told_of_in_python(
     np.testing.assert_array_equal(found, model.predict(FRAME))
     batch = pa.RecordBatch.from_pandas(FRAME[["b", "a"]])
     np.testing.assert_array_equal(model.predict(batch), found)
+
+
+@pytest.mark.parametrize(
+    ("package", "name"),
+    [("pyarrow", "a.parquet"), ("pyarrow", "a.feather"), ("safetensors", "a.safetensors"), ("h5py", "a.h5")],
+)
+@pytest.mark.parametrize("command", ["train", "probe"])
+def test_a_library_that_is_missing_is_named(
+    package: str, name: str, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / name).write_bytes(b"?")
+    monkeypatch.setitem(sys.modules, package, None)
+    more = ("--label", "y", "-o", tmp_path / "out") if command == "probe" else ()
+    assert "pip install 'refsolve[" in refused(command, tmp_path / name, *more)

@@ -265,8 +265,6 @@ def read_columns(source: Path, wanted: Sequence[str | None] = ()) -> Table:
     What pandas stored as the index is no column, unless it is ``wanted``. Of columns of lists it is only said
     that they are.
     """
-    import pyarrow as pa
-
     from fast.data import parts
     from fast.data.arrow import index_columns, is_listed, opened
     from fast.errors import InvalidParameterError
@@ -285,9 +283,12 @@ def read_columns(source: Path, wanted: Sequence[str | None] = ()) -> Table:
             if {*names} != {*first} or len({*names}) < len(names):
                 raise DataFileError(f"{name} has the columns {listed(names)}; expected names that differ, and "
                                     f"the same in every part: {listed(first)}")  # fmt: skip
-        held = pa.concat_tables(tables, promote_options="permissive")
     except InvalidParameterError as error:
         raise DataFileError(str(error)) from error
+    import pyarrow as pa  # which is there: files were opened
+
+    try:
+        held = pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowException as error:
         raise DataFileError(f"{source}: its parts differ ({error}); write them with one schema") from None
     if not sum(counts):
@@ -299,7 +300,7 @@ def read_columns(source: Path, wanted: Sequence[str | None] = ()) -> Table:
     def place(i: int, name: str) -> str:
         part = int(np.searchsorted(ends, i, "right"))
         where = f"{Path(files[part]).name}, " if len(files) > 1 else ""
-        return f"{where}row {i + 1 - int(ends[part]) + counts[part]}, column {name!r}"
+        return f"{where}row {i - int(ends[part]) + counts[part]}, column {name!r}"
 
     notes = tuple(map(LEFT_OUT.format, stored))
     return Table(source, columns, True, place, True, notes, counts=tuple(zip(files, counts, strict=True)))
