@@ -147,17 +147,19 @@ def measured(count: int, seed: int = 0, profile: str = "quick", right: bool = Tr
     }
 
 
-def main() -> None:
-    """The command."""
+def command(
+    module: str, about: str | None, run: Callable[[int, int, str], dict[str, Any]], count: int
+) -> None:
+    """``python -m verification.selftest.MODULE``: generate so many wrong solvers, and print who was found out."""
     parser = argparse.ArgumentParser(
-        prog="python -m verification.selftest.ports", description=__doc__
+        prog=f"python -m verification.selftest.{module}", description=about
     )
-    parser.add_argument("--count", type=int, default=100, help="ports to generate")
+    parser.add_argument("--count", type=int, default=count, help="solvers to generate")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--profile", choices=("quick", "thorough"), default="quick")
     given = parser.parse_args()
-    print(json.dumps(measured(given.count, given.seed, given.profile), indent=1))
+    print(json.dumps(run(given.count, given.seed, given.profile), indent=1))
 
 
 if __name__ == "__main__":
-    main()
+    command("ports", __doc__, measured, 100)

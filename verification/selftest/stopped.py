@@ -5,8 +5,6 @@ iteration with a limit that is drawn log-uniformly, and counts only if it is wro
 vectors of five distributions, of 17 to 10 000 entries, or training sets of 40 examples.
 """
 
-import argparse
-import json
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -16,6 +14,7 @@ from verification.checks.distributions import DISTRIBUTIONS, sample
 from verification.mutants import Mutant
 from verification.problems.problem import fast_candidate
 from verification.selftest import kill_matrix
+from verification.selftest.ports import command
 
 Array = np.ndarray[Any, Any]
 #: What is asked first; the others only of those that survive it.
@@ -192,17 +191,5 @@ def measured(count: int, seed: int = 0, profile: str = "quick") -> dict[str, Any
     return {**found, "kinds": by_kind, "survivors": survivors}
 
 
-def main() -> None:
-    """The command."""
-    parser = argparse.ArgumentParser(
-        prog="python -m verification.selftest.stopped", description=__doc__
-    )
-    parser.add_argument("--count", type=int, default=60)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--profile", choices=("quick", "thorough"), default="quick")
-    given = parser.parse_args()
-    print(json.dumps(measured(given.count, given.seed, given.profile), indent=1))
-
-
 if __name__ == "__main__":
-    main()
+    command("stopped", __doc__, measured, 60)
