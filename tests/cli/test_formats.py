@@ -417,7 +417,7 @@ def test_tables_in_parts_have_all_roles(tmp_path: Path) -> None:
     np.testing.assert_array_equal(*found)
     odd = tmp_path / "parts" / "part.7.parquet"
     pd.read_parquet(odd).assign(y=[1, 2, None, 1, 1, 1, 1, 1]).to_parquet(odd)
-    assert "part.7.parquet, row 3: the label is nan" in refused("train", tmp_path / "parts", *words)
+    assert "part.7.parquet, row 2: the label is nan" in refused("train", tmp_path / "parts", *words)
     pd.read_parquet(odd).drop(columns="kind").to_parquet(odd)
     assert "the same in every part" in refused("train", tmp_path / "parts", *words)
 
