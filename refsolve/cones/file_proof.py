@@ -18,8 +18,6 @@ from refsolve.cones.verdict import Verdict
 def file_proof(bounds: Bounds, status: Verdict, lifted: Array | None) -> tuple[Proof | None, str]:
     """The best proof of a status that a file holds, or why there is none."""
     program, n = bounds.program, len(bounds.program.q)
-    if program.other:
-        return None, "semidefinite and power cones have no place in the file format"
     if status is Verdict.UNBOUNDED:
         return _falling(bounds), "the direction is certain to exist, but not known exactly"
     infeasible = status is Verdict.INFEASIBLE
