@@ -215,8 +215,7 @@ def _part(slope: Array, far: Array) -> Array:
 
 def _rows(program: ConeProgram) -> tuple[Array, Array]:
     """Ranges from rows of one entry."""
-    A, n = _csr(program.A), len(program.q)
-    A.eliminate_zeros()
+    A, n = program.rows, len(program.q)
     low, high = np.full(n, -np.inf), np.full(n, np.inf)
     for i in np.flatnonzero(np.diff(A.indptr)[: program.zero + program.nonneg] == 1).tolist():
         j, a = int(A.indices[A.indptr[i]]), float(A.data[A.indptr[i]])

@@ -430,9 +430,36 @@ static int definite(double *L, size_t n) {
     }
     return 1;
 }
+/* The matrix M of order n is positive semidefinite, and no operation of Bareiss' elimination is rounded. */
+static int semidefinite_exactly(double *M, size_t n) {
+    double previous = 1;
+    for (size_t left = n; left > 0; left--) {
+        size_t best = 0;
+        EACH(i, left) {
+            if (M[i * (n + 1)] < 0) return 0;
+            if (M[i * (n + 1)] > M[best * (n + 1)]) best = i;
+        }
+        double pivot = M[best * (n + 1)];
+        EACH(i, left) { /* the pivot comes last; without one everything is to be 0 */
+            double v = M[best * n + i]; M[best * n + i] = M[(left - 1) * n + i]; M[(left - 1) * n + i] = v;
+        }
+        EACH(i, left) {
+            double v = M[i * n + best]; M[i * n + best] = M[i * n + left - 1]; M[i * n + left - 1] = v;
+            if (pivot == 0) EACH(j, left) if (M[i * n + j] != 0) return 0;
+        }
+        EACH(i, left - 1) EACH(j, left - 1) {
+            pair v = {0}, back = {0}; double *at = M + i * n + j;
+            add(v, pivot, *at); add(v, -M[i * n + left - 1], M[(left - 1) * n + j]);
+            *at = v[0] / previous; add(back, *at, previous);
+            if (v[0] != -v[1] || back[0] != v[0] || back[1] != v[1] || !isfinite(v[0])) return 0;
+        }
+        previous = pivot > 0 ? pivot : 1;
+    }
+    return 1;
+}
 /* Every symmetric matrix between the pairs m, its upper triangle by columns, is positive semidefinite with `raised` added
    to the diagonal. Rows without entries beside the diagonal are compared; what is not certain of an entry is taken off
-   both of its diagonals, since 2 |e x_i x_j| <= |e| (x_i^2 + x_j^2). */
+   both of its diagonals, since 2 |e x_i x_j| <= |e| (x_i^2 + x_j^2). A singular one needs exact arithmetic. */
 static int semidefinite(pair *m, size_t n, double raised, double *L, size_t *at) {
     size_t size = 0, e = 0;
     EACH(j, n) at[j] = 0;
@@ -457,7 +484,14 @@ static int semidefinite(pair *m, size_t n, double raised, double *L, size_t *at)
         }
         e++;
     }
-    return definite(L, size);
+    if (definite(L, size)) return 1;
+    e = 0;
+    EACH(j, n) EACH(i, j + 1) {
+        if (m[e][0] != -m[e][1] || raised != 0) return 0;
+        if (at[i] && at[j]) L[(at[j] - 1) * size + at[i] - 1] = L[(at[i] - 1) * size + at[j] - 1] = m[e][0];
+        e++;
+    }
+    return semidefinite_exactly(L, size);
 }
 /* x_1^a_1 ... x_n^a_n >= z for x >= 0 and weights a of sum 1, by logarithms. */
 static int product_reaches(const double *x, pair *a, size_t n, double z) {

@@ -355,6 +355,7 @@ const times = (a, b) => { // the same, and 0 times infinity is 0
   const p = a * b, half = v => { const c = 134217729 * v, h = c - (c - v); return [h, v - h]; }, [[a1, a2], [b1, b2]] = [half(a), half(b)];
   return Math.abs(p) > 1e-200 && a1 * b1 - p + a1 * b2 + a2 * b1 + a2 * b2 <= 0 ? p : wide(p);
 };
+const over = (a, b) => (a === 0 ? 0 : wide(a / b));
 const dot = (a, b, sign = 1) => { let s = 0; for (let j = 0; j < a.length; j++) s = add(s, times(sign * a[j], b[j])); return s; };
 const expUp = v => wide(Math.exp(v) * (1 + 16 * U)) + TINY, logUp = v => wide(Math.log(v) + 16 * U * Math.abs(Math.log(v)));
 
@@ -431,9 +432,31 @@ function definite(L, n) {
   }
   return true;
 }
+/** Whether a matrix, as rows, is positive semidefinite, and no operation of Bareiss' elimination is rounded. */
+function semidefiniteExactly(M) {
+  let previous = 1;
+  while (M.length) {
+    const diagonal = M.map((row, i) => row[i]), pivot = Math.max(...diagonal), k = diagonal.indexOf(pivot);
+    if (Math.min(...diagonal) < 0) return false;
+    if (pivot === 0) return M.every(row => row.every(v => v === 0));
+    const others = [...M.keys()].filter(i => i !== k);
+    let exact = true;
+    const entry = (i, j) => {
+      const [up, down] = [1, -1].map(sign => add(times(sign * pivot, M[i][j]), times(-sign * M[i][k], M[k][j])));
+      const v = up / previous;
+      exact &&= up === -down && times(v, previous) === up && times(-v, previous) === down && Number.isFinite(up);
+      return v;
+    };
+    const rest = others.map(i => others.map(j => entry(i, j)));
+    if (!exact) return false;
+    [M, previous] = [rest, pivot];
+  }
+  return true;
+}
 /**
  * Whether every symmetric matrix between -down and up, the upper triangle by columns, is positive semidefinite with
- * `raised` on its diagonal. What is not certain of an entry is taken off both of its diagonals.
+ * `raised` on its diagonal. What is not certain of an entry is taken off both of its diagonals; a singular one needs exact
+ * arithmetic.
  */
 function semidefinite(up, down, n, raised) {
   const at = new Map(), place = (i, j) => (j * (j + 1)) / 2 + i, diagonal = [];
@@ -449,7 +472,9 @@ function semidefinite(up, down, n, raised) {
     if (apart > 0) for (const own of [i, j]) diagonal[own] = -add(apart, -diagonal[own]);
   }));
   used.forEach((j, to) => { L[to * (size + 1)] = diagonal[j]; });
-  return definite(L, size);
+  if (definite(L, size)) return true;
+  const exact = raised === 0 && up.every((v, e) => v === -down[e]);
+  return exact && semidefiniteExactly(used.map(j => used.map(i => up[place(Math.min(i, j), Math.max(i, j))])));
 }
 /** Whether x_1^a_1 ... x_n^a_n >= z for x >= 0 and weights of sum 1, by logarithms. */
 function reaches(x, weights, z) {
@@ -540,7 +565,7 @@ function cone(file) {
   for (const order of K.psd) // z_ij and 2 z_ii are twice the matrix
     for (let j = 0; j < order; j++, next++) { next += j; up[next] = 2 * z[next]; down[next] = -2 * z[next]; }
   for (const weights of K.powers) { // u is in the dual of a power cone if u_i/a_i is in the cone
-    weights.forEach(([high, low]) => { up[next] = wide(z[next] / -low); down[next] = wide(-z[next] / high); next++; });
+    weights.forEach(([high, low]) => { up[next] = over(z[next], -low); down[next] = over(-z[next], high); next++; });
     next++;
   }
   need(outside(K, up, down) <= 0, "the multipliers are outside the dual cone");
