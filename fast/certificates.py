@@ -130,13 +130,13 @@ def _said(value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
 
 
 def parameters(problem: str) -> dict[str, Any]:
     """The parameters of the text of a problem by name; ValueError where it is none."""
     kind, *words = problem.split(" ")
-    found = dict.fromkeys(PARAMETERS.get(kind, ()))
+    found: dict[str, Any] = dict.fromkeys(PARAMETERS.get(kind, ()))
     if [word.partition("=")[0] for word in words] != list(found) or not found:
         raise ValueError(f"a problem {problem!r}")
     for word in words:

@@ -65,7 +65,9 @@ def check(path: str | PathLike[str]) -> Proven:
     """
     given = read(path)
     if not given.problem.startswith("cone "):
-        raise InvalidArgumentError(f"path: {given.problem!r} is no cone program; use check.c or check.js")
+        raise InvalidArgumentError(
+            f"path: {given.problem!r} is no cone program; use check.c or check.js"
+        )
     program, lo, hi = program_of(given)
     n, claim = len(program.q), given.header.get("claim")
     need(claim in ("optimal", "infeasible", "unbounded"), "an unknown claim")

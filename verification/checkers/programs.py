@@ -61,8 +61,8 @@ def program(rng: Any, path: Path, *, tight: bool = False) -> str:
         Semidefinite(int(rng.integers(1, 6))) for _ in range(rng.integers(0, 3))
     )
     for _ in range(rng.integers(0, 3)):
-        weights = rng.dirichlet(np.ones(int(rng.choice([2, 2, 3, 5]))))
-        other += (Power(tuple(np.maximum(weights, 1e-3).tolist()[:-1]) + (0.0,)),)
+        weights = rng.dirichlet(np.full(int(rng.choice([2, 2, 3, 5])), 2.0))
+        other += (Power(tuple(weights.tolist())),)
     m = zero + nonneg + sum(soc) + 3 * exp + sum(block.size for block in other)
     A = np.round(rng.normal(size=(m, n)) * 4) * (rng.random((m, n)) < 0.8)
     empty = ConeProgram(
@@ -128,7 +128,9 @@ def _matrices(rng: Any, cone: Any) -> tuple[Array, Array]:
     Q = np.linalg.qr(rng.normal(size=(n, n)))[0] if rng.random() < 0.8 else np.eye(n)
     values = rng.uniform(0.1, 2, n) * (rng.random(n) < 0.8)
     rank = rng.integers(0, n + 1)
-    S, Z = (Q @ np.diag(values * side) @ Q.T for side in (np.arange(n) < rank, np.arange(n) >= rank))
+    S, Z = (
+        Q @ np.diag(values * side) @ Q.T for side in (np.arange(n) < rank, np.arange(n) >= rank)
+    )
     row, column = cone.places
     return S[row, column], np.where(row == column, 1.0, 2.0) * Z[row, column]
 
