@@ -607,7 +607,10 @@ static double cone(void) {
     need((!lo.count || lo.count == n) && (!hi.count || hi.count == n) && total == m, "shapes do not fit");
     pair *range = take(n, sizeof *range), *s = take(m, sizeof *s), *t = take(m, sizeof *t), *r = take(n, sizeof *r);
     EACH(j, n) { range[j][0] = hi.real ? hi.real[j] : INFINITY; range[j][1] = lo.real ? -lo.real[j] : INFINITY; }
-    EACH(j, n) assumed += range[j][0] < INFINITY || range[j][1] < INFINITY;
+    EACH(j, n) {
+        double high = range[j][0], low = -range[j][1]; assumed += high < INFINITY || low > -INFINITY;
+        need(low <= high && low < INFINITY && high > -INFINITY, "an assumed range is empty");
+    }
     const double *x = none ? zeros(n) : vector("x", 0, n, BIG), *z = vector(ray ? "ray" : "z", 0, ray ? n : m, BIG);
     EACH(i, m) add(s[i], 1, b[i]);
     multiply(s, A, x, -1, 0); if (!none) violation = outside(s, allowed);

@@ -539,6 +539,7 @@ function cone(file) {
     const v = file.array(name, true);
     return v ? file.reals(v, n, Infinity) : zeros(n).fill(i ? Infinity : -Infinity);
   });
+  need(low.every((v, i) => v <= high[i] && v < Infinity && high[i] > -Infinity), "an assumed range is empty");
   const assumed = low.filter((v, i) => v !== -Infinity || high[i] !== Infinity).length;
   const product = (M, v, sign, turned, up = zeros(turned ? n : M.rows), down = up.map(() => 0)) => {
     for (let i = 0; i < M.rows; i++) M.each(i, (j, e) => {

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from fast.certificates import Certificate, parameters, read
 from refsolve.cones import ConeProgram
 from refsolve.cones.blocks import Block
-from refsolve.cones.dyadic import Dyadic, entries, product
+from refsolve.cones.dyadic import Dyadic, entries, product, up
 from refsolve.cones.membership import room, violation
 from refsolve.cones.power import Power
 from refsolve.cones.semidefinite import Semidefinite
@@ -83,7 +83,7 @@ def check(path: str | PathLike[str]) -> Proven:
         bound = (ray * Dyadic.of(program.q)).total()
     else:
         bound = _bound(given, program, x, s, (lo, hi))
-    need(bound <= Fraction(given.bound), f"the bound is {float(bound)}, claimed is {given.bound}")
+    need(bound <= Fraction(given.bound), f"the bound is {up(bound)}, claimed is {given.bound}")
     return Proven(bound, off)
 
 
@@ -186,6 +186,7 @@ def program_of(given: Certificate) -> tuple[ConeProgram, Array, Array]:
     free = np.full(n, np.inf)
     lo, hi = (_vector(data, k, n, np.inf) if k in data else free * sign
               for k, sign in (("lo", -1), ("hi", 1)))  # fmt: skip
+    need(np.all((lo <= hi) & (lo < np.inf) & (hi > -np.inf)), "an assumed range is empty")
     return program, lo, hi
 
 
@@ -198,8 +199,9 @@ def _sizes(data: dict[str, Array], name: str, least: int) -> tuple[int, ...]:
 def _vector(arrays: dict[str, Array], name: str, size: int, limit: float = BIG) -> Array:
     values = arrays.get(name, np.zeros(0, dtype=int))
     need(values.dtype.kind == "f" and values.size == size, f"{name} is missing or does not fit")
+    values = values.ravel().astype(float)
     need(np.all(np.abs(values) <= limit), f"{name} has nan, inf or numbers beyond {limit:g}")
-    return values.ravel().astype(float)
+    return values
 
 
 def _matrix(data: dict[str, Array], name: str, columns: int) -> Any:

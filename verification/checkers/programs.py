@@ -194,6 +194,15 @@ def _undeclared(given: Certificate) -> Certificate | None:
     return replace(given, data=data) if len(data) < len(given.data) else None
 
 
+def _empty(given: Certificate) -> Certificate | None:
+    """With a declared range that holds nothing, so that nothing that is said of it is wrong."""
+    if "lo" not in given.data:
+        return None
+    lo, hi = given.data["lo"].copy(), given.data["hi"].copy()
+    lo[0], hi[0] = 1.0, -1.0
+    return replace(given, data={**given.data, "lo": lo, "hi": hi})
+
+
 def _cone(
     change: Callable[[Array, ConeProgram], Array],
 ) -> Callable[[Certificate], Certificate | None]:
@@ -278,6 +287,7 @@ _CLAIMS: dict[str, Callable[[Certificate], Certificate | None]] = {
     "a product of powers too small by 1e-9": _cone(_powerless),
     "a curvature too large": _steeper,
     "ranges that are not declared": _undeclared,
+    "a range that is empty": _empty,
     "a ray of zeros": _solution("ray", lambda v: 0 * v),
     "sign of the ray": _solution("ray", lambda v: -v),
     "a claim below the truth": lambda c: replace(c, bound=_lower(c)),
