@@ -302,14 +302,14 @@ def _near(block, rng, by):
         return tuple(np.append(x, end * rng.choice([-1, 1])) for end in ends)
     Q = np.linalg.qr(rng.normal(size=(block.order, block.order)))[0]
     values = np.append(by, 10.0 ** rng.uniform(-2, 0, block.order - 1))
-    values[-1] = 1.0
+    values[1:][-1:] = 1.0
     row, column = block.places
     entries = (Q @ np.diag(values) @ Q.T)[row, column]
     return entries, np.where(row == column, 1.0, 2.0) * entries
 
 
-BLOCKS = (Semidefinite(2), Semidefinite(5), Semidefinite(16), Semidefinite(40), Power((0.3, 0.7)),
-          Power((0.999, 0.001)), Power((0.2, 0.1, 0.4, 0.3)))  # fmt: skip
+BLOCKS = (Semidefinite(1), Semidefinite(2), Semidefinite(5), Semidefinite(16), Semidefinite(40),
+          Power((0.3, 0.7)), Power((0.999, 0.001)), Power((0.2, 0.1, 0.4, 0.3)))  # fmt: skip
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=str)
@@ -360,8 +360,27 @@ def test_what_is_outside_by_less_than_rounding_is_refused(built, tmp_path):
                 end = end if Decimal(end).ln() > logs else float(np.nextafter(end, np.inf))
             made = {"z" if dual else "s": np.append(given, end)}
             files.append(_cones(tmp_path / f"{len(files)}.p", cone, **made))
+    for c in (1.0, 3.7, 1e-40):  # where no logarithm is needed to see one that is inside
+        end = float(np.nextafter(c, np.inf))
+        files.append(_cones(tmp_path / f"{len(files)}.p", Power((0.3, 0.7)), s=[c, c, end]))
     for name, said in everybody(built, files).items():
         assert not any(said), (name, said)
+
+
+@pytest.mark.parametrize("diagonal", [(100.0, 0.001), (0.001, 100.0), (0.5, 0.5)])
+def test_what_rounding_hides_of_a_slack_is_taken_off(built, tmp_path, diagonal):
+    """b - ax is -1, and [-4, 0] is all that floats know of it."""
+    a, b = 2.0**27 + 1, np.array([diagonal[0], 2.0**54 + 2.0**28, diagonal[1]])
+    program = ConeProgram(
+        np.zeros((1, 1)), np.zeros(1), np.array([[0.0], [a], [0.0]]), b,
+        other=(Semidefinite(2),),
+    )  # fmt: skip
+    solution = {"x": np.array([a]), "z": np.zeros(3), "curvature": np.zeros(1)}
+    free = np.full(1, np.inf)
+    files = [tmp_path / "wrong", tmp_path / "right"]
+    for file, violation in zip(files, (0.0, 4.0), strict=True):
+        Proof("optimal", 1e-6, violation, solution, -free, free).save(file, program, ())
+    assert all(said == [False, True] for said in everybody(built, files).values())
 
 
 def test_singular_matrices_of_few_digits_are_seen_exactly(built, tmp_path):
