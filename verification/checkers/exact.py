@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fast.certificates import Certificate, parameters, read
+from fast.errors import UnreadableError
 from refsolve.cones import ConeProgram
 from refsolve.cones.blocks import Block
 from refsolve.cones.dyadic import Dyadic, entries, product, up
@@ -41,6 +42,15 @@ def need(good: object, why: str) -> None:
     """Refuse if something is not so."""
     if not good:
         raise RefusedError(why)
+
+
+def accepts(path: str | PathLike[str]) -> bool:
+    """Whether a file is a certificate of a cone program that proves its claim."""
+    try:
+        check(path)
+    except (RefusedError, UnreadableError):
+        return False
+    return True
 
 
 def check(path: str | PathLike[str]) -> Proven:
