@@ -32,8 +32,17 @@ STEMS = (
 DATA = {
     "erm": ("X", "y", "mass"),
     "projection": ("a", "b", "low", "high", "y"),
-    "cone": ("q", "P", "A", "b", "soc", "lo", "hi"),
+    "cone": ("q", "P", "A", "b", "soc", "psd", "power", "weights", "lo", "hi"),
 }
+#: Parameters in the text of a problem, in this order, and which of them are names.
+PARAMETERS = {
+    "erm": ("loss", "k", "gamma", "cost", "intercept"),
+    "projection": ("set", "k", "r", "cap", "rho"),
+    "cone": ("zero", "nonneg", "exp"),
+}
+NAMED = ("loss", "intercept", "set")
+_DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+_HEXADECIMAL = re.compile(r"-?0x[0-9a-f]+(\.[0-9a-f]+)?p[+-]?[0-9]+", re.ASCII | re.IGNORECASE)
 _SAME = "give what the model was trained on"
 
 
@@ -92,6 +101,52 @@ class Certificate:
                 file.write(bytes(-values.nbytes % ALIGNED))
 
 
+def number(text: str, *, quoted: bool = False) -> float:
+    """The double next to a number as certificates write it, infinite beyond the largest; else nan.
+
+    Parameters
+    ----------
+    text : str
+        Decimal as in JSON, or hexadecimal as ``float.hex`` writes it (``0x1.8p+1``).
+    quoted : bool
+        Only hexadecimal ones, which JSON holds as texts.
+    """
+    if not quoted and _DECIMAL.fullmatch(text):
+        return float(text)
+    if not _HEXADECIMAL.fullmatch(text):
+        return math.nan
+    try:
+        return float.fromhex(text)
+    except OverflowError:
+        return math.copysign(math.inf, -1 if text.startswith("-") else 1)
+
+
+def _said(value: Any) -> float:
+    """A number of the header; nan for anything else."""
+    if isinstance(value, str):
+        return number(value, quoted=True)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def parameters(problem: str) -> dict[str, Any]:
+    """The parameters of the text of a problem by name; ValueError where it is none."""
+    kind, *words = problem.split(" ")
+    found: dict[str, Any] = dict.fromkeys(PARAMETERS.get(kind, ()))
+    if [word.partition("=")[0] for word in words] != list(found) or not found:
+        raise ValueError(f"a problem {problem!r}")
+    for word in words:
+        name, _, value = word.partition("=")
+        found[name] = value if name in NAMED else number(value)
+        if not value or (name not in NAMED and not math.isfinite(found[name])):
+            raise ValueError(f"a parameter {word!r}")
+    return found
+
+
 def read(path: str | PathLike[str]) -> Certificate:
     """A certificate from its file; nothing of the claim is checked but the hash of the data.
 
@@ -135,9 +190,15 @@ def read(path: str | PathLike[str]) -> Certificate:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         need(False, f"a header that is no such JSON ({error!r})", "the keys of docs/travelling.md")
     need(isinstance(problem, str), "a problem that is no text", "a text")
-    need(
-        isinstance(bound, int | float) and np.isfinite(bound), f"bound {bound!r}", "a finite number"
-    )
+    try:
+        parameters(problem)
+    except ValueError as error:
+        need(False, str(error), "the parameters of docs/travelling.md, in their order")
+    bound = _said(bound)
+    need(math.isfinite(bound), f"bound {bound!r}", "a finite number")
+    if "violation" in header:
+        header["violation"] = _said(header["violation"])
+        need(math.isfinite(header["violation"]), "a violation", "a finite number")
     found: dict[str, np.ndarray] = {}
     for name, dtype, shape, offset in entries:
         known = (
@@ -150,15 +211,16 @@ def read(path: str | PathLike[str]) -> Certificate:
             f"{name} of {dtype!r} and shape {shape!r}",
             "one of the four dtypes, one or two sizes",
         )
-        sizes = [*shape, offset]
-        whole = all(isinstance(v, int) and v >= 0 for v in sizes) and offset % 8 == 0
+        sizes = [math.nan if isinstance(v, str) else _said(v) for v in (*shape, offset)]
+        whole = all(v >= 0 and v.is_integer() for v in sizes) and sizes[-1] % 8 == 0
         need(
             whole, f"{name} of shape {shape!r} at {offset!r}", "whole numbers >= 0, a multiple of 8"
         )
         held = raw[start:]
-        many = math.prod(shape)
-        need(offset + many * int(dtype[2]) <= len(held), f"{name} ends after the file", "all of it")
-        found[name] = np.frombuffer(held, dtype, many, offset).reshape(shape)
+        *lengths, at = map(int, sizes)
+        many = math.prod(lengths)
+        need(at + many * int(dtype[2]) <= len(held), f"{name} ends after the file", "all of it")
+        found[name] = np.frombuffer(held, dtype, many, at).reshape(lengths)
     names = DATA.get(problem.split(" ")[0], ())
     data = {name: v for name, v in found.items() if name.split(".")[0] in names}
     rest = {name: v for name, v in found.items() if name not in data}

@@ -34,3 +34,7 @@ class UntrustedFileError(VerificationError, PermissionError):
 
 class NoDualPointError(VerificationError, ValueError):
     """A certificate was asked for that needs a dual point which nobody supplied."""
+
+
+class RefusedError(VerificationError, ValueError):
+    """A certificate does not prove its claim."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from fast.certificates import Certificate, read
-from verification.checkers import commands, programs, trials, verdicts
+from verification.checkers import commands, exact, programs, trials, verdicts
 
 SIZES = ((4000, 128, 100), (4000, 384, 1000), (4000, 2048, 1000))
 
@@ -68,18 +68,23 @@ def judged(rights: dict[str, int], problems: int) -> dict[str, Any]:
                 for language, command in checkers.items():
                     said = verdicts(command, files)
                     counts["refused"][language] += sum(not v.startswith("accepted") for v in said)
+                if kind == "cone":
+                    counts["refused"]["Python"] += sum(not exact.accepts(file) for file in files)
             for i in range(problems):
                 paths = _wrong(kind, i, folder)
                 counts["wrong"][kind] += len(paths)
                 for language, command in checkers.items():
                     said = verdicts(command, paths)
                     counts["accepted"][language] += sum(v.startswith("accepted") for v in said)
+                if kind == "cone":
+                    counts["accepted"]["Python"] += sum(map(exact.accepts, paths))
+    languages = (*checkers, "Python")  # Python: of cone programs alone
     return {
         "right": rights,
         "of": dict(sorted(names.items())),
-        "right_refused": {language: counts["refused"][language] for language in checkers},
+        "right_refused": {language: counts["refused"][language] for language in languages},
         "wrong": dict(counts["wrong"]),
-        "wrong_accepted": {language: counts["accepted"][language] for language in checkers},
+        "wrong_accepted": {language: counts["accepted"][language] for language in languages},
     }
 
 

@@ -87,7 +87,7 @@ class ConeProgram:
     @cached_property
     def rows(self) -> Any:
         """``A`` by rows, without the zeros that it stores."""
-        rows = sp.csr_array(self.A)
+        rows = sp.csr_array(self.A, copy=True)
         rows.eliminate_zeros()
         return rows
 

@@ -21,7 +21,10 @@ import scipy.sparse as sp
 from refsolve._types import Array
 from refsolve.cones.dyadic import Dyadic, product
 from refsolve.cones.membership import into_dual, violation
+from refsolve.cones.power import Power
 from refsolve.cones.program import ConeProgram
+from refsolve.cones.semidefinite import Semidefinite
+from refsolve.errors import InvalidParameterError
 from refsolve.travelling.file import written
 
 EPS = float(np.finfo(float).eps)
@@ -61,8 +64,14 @@ class Proof:
     def save(
         self, path: str | PathLike[str], program: ConeProgram, assumptions: tuple[str, ...]
     ) -> None:
-        """Write it."""
-        data = {
+        """Write it.
+
+        Raises
+        ------
+        InvalidParameterError
+            Cones that the format does not hold, or not in this order.
+        """
+        data: dict[str, Any] = {
             "q": program.q,
             "P": sp.csr_array(program.P),
             "A": sp.csr_array(program.A),
@@ -70,6 +79,7 @@ class Proof:
         }
         if program.soc:
             data["soc"] = np.array(program.soc)
+        data |= other_cones(program)
         if self.assumed:
             data |= {"lo": self.lo, "hi": self.hi}
             assumptions += (f"{self.assumed} entries are in the ranges lo, hi",)
@@ -79,8 +89,28 @@ class Proof:
             "bound": self.bound,
             "violation": self.violation,
         }
-        said["assumptions"] = [a.replace('"', "'").replace("\\", "/") for a in assumptions]
+        plain = (a.encode("ascii", "replace").decode() for a in assumptions)
+        said["assumptions"] = [a.replace('"', "'").replace("\\", "/") for a in plain]
         written(path, text, data, self.solution, **said)
+
+
+def other_cones(program: ConeProgram) -> dict[str, Array]:
+    """Orders of semidefinite cones; sizes of power cones, and their weights but for the last of each."""
+    matrices = [block.order for block in program.other if isinstance(block, Semidefinite)]
+    powers = [block.given for block in program.other if isinstance(block, Power)]
+    kinds = [Semidefinite] * len(matrices) + [Power] * len(powers)
+    if [type(block) for block in program.other] != kinds:
+        raise InvalidParameterError(
+            "program.other", [type(block).__name__ for block in program.other],
+            "semidefinite cones, then power cones", "sort the rows",
+        )  # fmt: skip
+    data = {}
+    if matrices:
+        data["psd"] = np.array(matrices)
+    if powers:
+        data["power"] = np.array([len(given) + 1 for given in powers])
+        data["weights"] = np.concatenate([np.array(given[:-1]) for given in powers])
+    return data
 
 
 def outside(program: ConeProgram, x: Array) -> float:
@@ -94,6 +124,13 @@ def outside(program: ConeProgram, x: Array) -> float:
         if s.numbers[start + 1]:
             slope = 1 + abs(float(s.fraction(start) / s.fraction(start + 1)))
             width.append(slope**2 * float(rough[start : start + 3].sum()))
+    for block, rows in program.more:
+        largest = float(rough[rows].max(initial=0.0))
+        if isinstance(block, Semidefinite):  # what hides in row sums and in a factorisation
+            width.append(block.order * (block.order + 16) / 16 * largest)
+        else:
+            logs = np.abs(np.log(np.maximum(np.abs(s[rows].above()), 1e-300)))
+            width.append(block.size**2 * (1 + float(logs.max())) * largest)
     size = 16 * (np.diff(A.indptr).max(initial=0) + 16) * EPS
     far = float(violation(program, s).max(initial=0.0))
     return far * (1 + 1e-12) + size * max(width) + 1e-280
@@ -178,8 +215,7 @@ def _part(slope: Array, far: Array) -> Array:
 
 def _rows(program: ConeProgram) -> tuple[Array, Array]:
     """Ranges from rows of one entry."""
-    A, n = _csr(program.A), len(program.q)
-    A.eliminate_zeros()
+    A, n = program.rows, len(program.q)
     low, high = np.full(n, -np.inf), np.full(n, np.inf)
     for i in np.flatnonzero(np.diff(A.indptr)[: program.zero + program.nonneg] == 1).tolist():
         j, a = int(A.indices[A.indptr[i]]), float(A.data[A.indptr[i]])
@@ -200,4 +236,37 @@ def _inside(program: ConeProgram, z: Array) -> Array:
         u, v, _ = inside[start : start + 3].tolist()
         exponent = 0.0 if u == 0 else abs(v / u) + 2
         inside[start + 2] *= 1 + 64 * (1 + exponent) * EPS
+    for block, rows in program.more:
+        if isinstance(block, Semidefinite):
+            inside[rows] = _further_matrix(block, inside[rows])
+        elif isinstance(block, Power):
+            inside[rows] = _further_power(block, inside[rows])
     return inside
+
+
+def _further_matrix(cone: Semidefinite, z: Array) -> Array:
+    """With a larger diagonal, unless a factorisation in floats succeeds as it is."""
+    Z, n = cone.matrix(z, dual=True), cone.order
+    coupled = np.any(Z - np.diag(np.diag(Z)), axis=0)
+    hidden = 4 * n * (n + 8) * EPS
+    inner = (Z - np.diag(hidden * np.diag(Z)))[np.ix_(coupled, coupled)]
+    try:
+        np.linalg.cholesky(inner)
+    except np.linalg.LinAlgError:
+        z = z.copy()
+        z[cone.diagonal] *= np.where(coupled, 1 + 2 * hidden, 1.0)
+    return z
+
+
+def _further_power(cone: Power, z: Array) -> Array:
+    """With a smaller last entry, unless logarithms in floats decide as it is."""
+    u, v = z[:-1] / np.array([float(a) for a in cone.weights]), abs(float(z[-1]))
+    z = z.copy()
+    if v > 0 and not float(u.min()) > 1e-280:
+        z[-1] = 0.0
+    elif v > float(u.min()):
+        logs = np.log(u)
+        hidden = 64 * EPS * (len(u) + float(np.abs(logs).sum()) + abs(np.log(v)))
+        if np.array([float(a) for a in cone.weights]) @ logs < np.log(v) + hidden:
+            z[-1] *= 1 - 2 * hidden
+    return z

@@ -390,4 +390,4 @@ class Judge:
 
     def travelling(self, status: Verdict) -> tuple[Proof | None, str]:
         """The best proof of a status that a file holds, or why there is none."""
-        return file_proof(self.bounds, status, self.lifted)
+        return file_proof(self.bounds, status, self.lifted, self.whole.fixed)

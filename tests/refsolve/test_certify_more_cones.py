@@ -264,14 +264,10 @@ def test_a_certified_bound_is_within_the_tolerance_of_the_value_that_is_told() -
 
 
 def test_files_that_would_say_something_else_are_refused(tmp_path: Path) -> None:
-    X = cp.Variable((2, 2), symmetric=True)
-    problem = cp.Problem(cp.Minimize(cp.trace(X)), [X >> np.eye(2)])
-    X.value = np.eye(2)
     whole, x = knapsack()
     x.value = np.array([1.0, 1, 0, 0])
-    for proof, words in ((certify(problem), "semidefinite"), (certify(whole), "these integers")):
-        with pytest.raises(InvalidParameterError, match=words):
-            proof.save(tmp_path / "problem.cert")
+    with pytest.raises(InvalidParameterError, match="these integers"):
+        certify(whole).save(tmp_path / "problem.cert")
     assert not list(tmp_path.iterdir())
 
 

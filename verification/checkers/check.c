@@ -42,9 +42,45 @@ static void scan(const char *p, const char *format, char *out) { /* a text, and 
     char end = 0; int found = p ? sscanf(p, format, out, &end) : 0;
     need(found == 2 && end == '"', "a text of the header is missing, or too long");
 }
-static double number(const char *p) {
-    char *end = NULL; double v = p ? strtod(p, &end) : 0;
-    return need(p && end != p && *end && strchr(",}", *end), "a number of the header is missing, or malformed"), v;
+/* ---- numbers: decimal ones as JSON has them, or hexadecimal ones like -0x1.8p+1; read to the nearest double */
+enum { DECIMAL = 1, HEXADECIMAL = 2 };
+static const char MALFORMED[] = "a number is missing, or malformed";
+static const char *digits(const char *p, int hex) { /* the end of one or more */
+    size_t many = strspn(p, hex ? "0123456789abcdefABCDEF" : "0123456789");
+    return need(many > 0, MALFORMED), p + many;
+}
+static double number(const char **text, int kinds) { /* and what follows it */
+    const char *p = *text + (**text == '-'), *first = p; char *end;
+    int hex = *p == '0' && (p[1] | 32) == 'x', mode = fegetround();
+    need(kinds & (hex ? HEXADECIMAL : DECIMAL), MALFORMED);
+    p = digits(hex ? p + 2 : p, hex);
+    need(hex || *first != '0' || p == first + 1, MALFORMED);
+    if (*p == '.') p = digits(p + 1, hex);
+    if ((*p | 32) == (hex ? 'p' : 'e')) p = digits(p + 1 + (p[1] == '+' || p[1] == '-'), 0);
+    else need(!hex, MALFORMED);
+    fesetround(FE_TONEAREST); double v = strtod(*text, &end); fesetround(mode);
+    return need(end == p, MALFORMED), *text = p, v;
+}
+static double said(const char *p, int kinds) { /* a number of the header; a hexadecimal one is a text */
+    int quoted = p && *p == '"', kind = quoted ? HEXADECIMAL : DECIMAL; need(p && kinds & kind, MALFORMED);
+    p += quoted; double v = number(&p, kind);
+    need(!quoted || *p++ == '"', MALFORMED); p += strspn(p, " ");
+    return need(*p && strchr(",}", *p), MALFORMED), v;
+}
+/* The words of the problem, " NAME=VALUE" in a given order. */
+static const char *words;
+static const char *value(const char *name) {
+    size_t size = strlen(name);
+    need(*words == ' ' && !strncmp(words + 1, name, size) && words[size + 1] == '=', "the problem lacks a parameter");
+    return words + size + 2;
+}
+static double parameter(const char *name) {
+    const char *p = value(name); double v = number(&p, DECIMAL | HEXADECIMAL); words = p;
+    return need((!*p || *p == ' ') && isfinite(v), "a parameter of the problem is no finite number"), v;
+}
+static void named(const char *name, char out[40]) {
+    const char *p = value(name); size_t size = strcspn(p, " "); need(size > 0 && size < 40, "an unknown name");
+    memcpy(out, p, size); out[size] = 0; words = p + size;
 }
 static size_t whole(double v) { return need(v >= 0 && v <= (double)length && v == floor(v), "no size"), (size_t)v; }
 /* ---- hashes: words 4 l to 4 l + 3 of each 64 bytes go to hash l of 16, so that loops over l are done at once. The end
@@ -98,12 +134,14 @@ static struct array array(const char *name, int is_data, double limit) {
     const char *entry = find(header, tail, name), *to = entry ? strchr(entry, '}') : NULL, *shape, *at;
     struct array a = {0}; double rows = 0, cols = 1, offset = 0; char type[4] = "", text[80]; if (!entry) return a;
     need(*entry == '{' && to, "the header is no JSON"); shape = find(entry, to, "shape");
-    scan(find(entry, to, "dtype"), "\"%3[^\"]%c", type); offset = number(find(entry, to, "offset"));
+    scan(find(entry, to, "dtype"), "\"%3[^\"]%c", type); offset = said(find(entry, to, "offset"), DECIMAL);
     need(*type == '<' && strchr("fi", type[1]) && strchr("48", type[2]) && type[2], "an array has an unknown dtype");
-    int end = 0, wide = type[2] == '8'; size_t bad = 0, unit = wide ? 8 : 4, *wholes = NULL; double *reals = NULL;
-    if (shape) sscanf(shape, "[%lf ]%n", &rows, &end);
-    if (shape && !end) sscanf(shape, "[%lf ,%lf ]%n", &rows, &cols, &end);
-    need(end > 0, "a shape is no pair of sizes"); need(fmod(offset, 8) == 0, "an offset is no multiple of 8");
+    int wide = type[2] == '8'; size_t bad = 0, unit = wide ? 8 : 4, *wholes = NULL; double *reals = NULL;
+    need(shape && *shape == '[', "a shape is no pair of sizes"); shape += 1 + strspn(shape + 1, " ");
+    rows = number(&shape, DECIMAL); shape += strspn(shape, " ");
+    if (*shape == ',') { shape += 1 + strspn(shape + 1, " "); cols = number(&shape, DECIMAL); }
+    need(shape[strspn(shape, " ")] == ']', "a shape is no pair of sizes");
+    need(fmod(offset, 8) == 0, "an offset is no multiple of 8");
     a.rows = whole(rows); a.cols = whole(cols); a.count = a.rows * a.cols; at = bytes + base + whole(offset);
     need((double)base + offset + rows * cols * (double)unit <= (double)length, "an array ends after the file");
     sprintf(text, "%.20s %s %zu %zu", name, type, a.rows, a.cols);
@@ -261,16 +299,16 @@ static double fenchel(const double *z, double *p, double *own, double slip, doub
     return *total += sum, most(gap + more, 0);
 }
 /* ---- kinds of problems; numbers that are not certain are pairs, at most s[0] and at least -s[1] */
-typedef double pair[2]; static double claimed, violation; static size_t assumed;
+typedef double pair[2]; static double claimed, allowed, violation; static size_t assumed;
 static void add(pair s, double a, double b) { s[0] += a * b; s[1] += -a * b; }
 static double part(double r, double far, double curve) { /* most of r t - curve/2 t^2, 0 <= t <= far; nan stays */
     double ends = r > 0 ? r * most(far, 0) : 0 * r; return r > 0 && curve > 0 ? least(r * r / (2 * curve), ends) : ends;
 }
-static double erm(const char *problem) {
-    char name[40], text[16], mode[16]; int end = 0, ova, is_free, none, given, i; double cost, r, v;
+static double erm(void) {
+    char name[40], text[40], mode[16]; int ova, is_free, none, given; double cost, r, v;
     double gap = 0, risk = 0, widest = 0, wrong = 0, off = 0, far = 0, loose = 0;
-    i = sscanf(problem, "erm loss=%39s k=%lf gamma=%lf cost=%lf intercept=%15s%n", name, &r, &soft, &cost, text, &end);
-    fesetround(FE_UPWARD); need(i == 5 && !problem[end] && isfinite(soft + cost), "the problem lacks a parameter");
+    named("loss", name); r = parameter("k"); soft = parameter("gamma"); cost = parameter("cost");
+    named("intercept", text); need(!*words, "the problem has more parameters");
     const char *known = flags(LOSSES, name); kind = known[0]; beta = known[1] == 'b'; ova = known[1] == 'o';
     is_free = !strcmp(text, "free"); none = !strcmp(text, "none");
     need((is_free && !ova) || none || !strcmp(text, "feature"), "an intercept for which no bound is known");
@@ -335,11 +373,11 @@ static double erm(const char *problem) {
 /* For x in the set, g = x - a + rho sum(x) and t = g + the rows times their multipliers, f(x) - min f <= sum of
    t (x - low), -t (high - x) or t^2 / 2 where there is no bound + what rows leave. Caps that are shares of the sum hand
    (-t)_+ / k on to its multiplier. Of the l1 ball the part with x's signs; (|g| - nu)_+^2 / 2 pays for the others. */
-static double projection(const char *problem) {
-    char name[40]; int end = 0, found; double r, limit, rho, rank, gap = 0;
-    found = sscanf(problem, "projection set=%39s k=%lf r=%lf cap=%lf rho=%lf%n", name, &rank, &r, &limit, &rho, &end);
-    need(found == 5 && !problem[end] && rho >= 0 && isfinite(rho + r + limit), "the problem lacks a parameter");
-    fesetround(FE_UPWARD); k = whole(rank); need(k >= 1, "k is 0"); d = array("a", 0, BIG).count;
+static double projection(void) {
+    char name[40]; double r, limit, rho, gap = 0;
+    named("set", name); k = whole(parameter("k")); r = parameter("r"); limit = parameter("cap"); rho = parameter("rho");
+    need(!*words && rho >= 0, "the problem has more parameters, or rho is negative");
+    need(k >= 1, "k is 0"); d = array("a", 0, BIG).count;
     const char *known = flags(SETS, name), row = known[0], cap = known[1]; size_t rows = row == 'y' ? 2 : row != 'n';
     const double *a = vector("a", 1, d, BIG), *low = NULL, *tall = NULL;
     const double *b = row == 'y' ? vector("y", 1, d, 1) : cap == 'h' ? vector("b", 1, d, BIG) : NULL;
@@ -375,9 +413,109 @@ static double projection(const char *problem) {
     }
     return gap;
 }
-/* ---- programs: rows in the zero cone, >= 0, in second-order and in exponential cones, in this order */
-static size_t zero, nonneg, exps, cones; static const size_t *soc;
-static double outside(pair *s) { /* how far a point is at most outside the cones */
+/* ---- programs: rows in the zero cone, >= 0, in second-order, exponential, semidefinite and power cones, in this order */
+static size_t zero, nonneg, exps, cones, squares, powers; static const size_t *soc, *psd, *power; static pair *weights;
+/* The matrix in the lower half of L, of order n, is positive definite: a Cholesky factorisation goes through though more
+   than it can err is taken off the diagonal a. It gives R R' = A + E, |E_ij| <= g/(1 - g) sqrt(a_i a_j), g = gamma_{n+1},
+   in any rounding (Higham, Accuracy and Stability, Theorem 10.3), so that |x'E x| <= n gamma_{n+2} sum of a_i x_i^2; what
+   underflows is less than U sqrt(a_i a_j) where pivots are above TINY. */
+static int definite(double *L, size_t n) {
+    double slack = (double)n * gamma_n((double)n + 2) + 4 * U;
+    EACH(t, n) EACH(l, t + 1) {
+        double *row = L + t * n, *other = L + l * n, v = row[l];
+        if (l == t) v -= slack * fabs(v);
+        EACH(i, l) v -= row[i] * other[i];
+        if (l == t && !(v > TINY)) return 0;
+        row[l] = l == t ? sqrt(v) : v / other[l];
+    }
+    return 1;
+}
+/* The matrix M of order n is positive semidefinite, and no operation of Bareiss' elimination is rounded. */
+static int semidefinite_exactly(double *M, size_t n) {
+    double previous = 1;
+    for (size_t left = n; left > 0; left--) {
+        size_t best = 0;
+        EACH(i, left) {
+            if (M[i * (n + 1)] < 0) return 0;
+            if (M[i * (n + 1)] > M[best * (n + 1)]) best = i;
+        }
+        double pivot = M[best * (n + 1)];
+        EACH(i, left) { /* the pivot comes last; without one everything is to be 0 */
+            double v = M[best * n + i]; M[best * n + i] = M[(left - 1) * n + i]; M[(left - 1) * n + i] = v;
+        }
+        EACH(i, left) {
+            double v = M[i * n + best]; M[i * n + best] = M[i * n + left - 1]; M[i * n + left - 1] = v;
+            if (pivot == 0) EACH(j, left) if (M[i * n + j] != 0) return 0;
+        }
+        EACH(i, left - 1) EACH(j, left - 1) {
+            pair v = {0}, back = {0}; double *at = M + i * n + j;
+            add(v, pivot, *at); add(v, -M[i * n + left - 1], M[(left - 1) * n + j]);
+            *at = v[0] / previous; add(back, *at, previous);
+            if (v[0] != -v[1] || back[0] != v[0] || back[1] != v[1] || !isfinite(v[0])) return 0;
+        }
+        previous = pivot > 0 ? pivot : 1;
+    }
+    return 1;
+}
+/* Every symmetric matrix between the pairs m, its upper triangle by columns, is positive semidefinite with `raised` added
+   to the diagonal. Rows without entries beside the diagonal are compared; what is not certain of an entry is taken off
+   both of its diagonals, since 2 |e x_i x_j| <= |e| (x_i^2 + x_j^2). A singular one needs exact arithmetic. */
+static int semidefinite(pair *m, size_t n, double raised, double *L, size_t *at) {
+    size_t size = 0, e = 0;
+    EACH(j, n) at[j] = 0;
+    EACH(j, n) EACH(i, j + 1) {
+        if (i < j && (m[e][0] != 0 || m[e][1] != 0)) at[i] = at[j] = 1;
+        e++;
+    }
+    EACH(j, n) {
+        if (at[j]) at[j] = ++size;
+        else if (!(-(m[j * (j + 3) / 2][1] - raised) >= 0)) return 0;
+    }
+    e = 0;
+    EACH(j, n) EACH(i, j + 1) {
+        if (at[i] && at[j]) L[(at[j] - 1) * size + at[i] - 1] = i < j ? m[e][0] : -(m[e][1] - raised);
+        e++;
+    }
+    e = 0;
+    EACH(j, n) EACH(i, j + 1) {
+        double apart = m[e][0] + m[e][1];
+        if (i < j && apart > 0) EACH(side, 2) {
+            double *own = L + ((side ? at[j] : at[i]) - 1) * (size + 1); *own = -(apart - *own);
+        }
+        e++;
+    }
+    if (definite(L, size)) return 1;
+    e = 0;
+    EACH(j, n) EACH(i, j + 1) {
+        if (m[e][0] != -m[e][1] || raised != 0) return 0;
+        if (at[i] && at[j]) L[(at[j] - 1) * size + at[i] - 1] = L[(at[i] - 1) * size + at[j] - 1] = m[e][0];
+        e++;
+    }
+    return semidefinite_exactly(L, size);
+}
+/* x_1^a_1 ... x_n^a_n >= z for x >= 0 and weights a of sum 1, by logarithms. */
+static int product_reaches(const double *x, pair *a, size_t n, double z) {
+    double low = INFINITY, logs = 0;
+    EACH(i, n) low = least(low, x[i]);
+    if (z <= low || z <= 0) return 1;
+    if (!(low > TINY)) return 0;
+    EACH(i, n) {
+        double v = log_up(1 / x[i]);
+        logs += v * (v > 0 ? a[i][0] : -a[i][1]);
+    }
+    return logs + log_up(z) <= 0;
+}
+/* A point of a power cone is near: x >= 0 after changes of `room` at most, which also lower the last entry or raise x. */
+static int powered(pair *s, pair *a, size_t n, double room, double *x) {
+    double z = most(s[n][0], s[n][1]), left = room;
+    EACH(i, n) { x[i] = most(-s[i][1], 0); left = -(-left + most(s[i][1], 0)); }
+    if (!(left >= 0)) return 0;
+    if (product_reaches(x, a, n, z - left)) return 1;
+    EACH(i, n) x[i] = -(-x[i] + -left / (double)n);
+    return product_reaches(x, a, n, z);
+}
+/* How far a point is at most outside the cones; of the last two kinds what is allowed is tried. */
+static double outside(pair *s, double allowed) {
     double far = 0; size_t i = zero + nonneg; EACH(j, i) far = most(far, j < zero ? most(s[j][0], s[j][1]) : s[j][1]);
     EACH(c, cones) {
         double squares = 0; pair *head = s + i;
@@ -393,60 +531,104 @@ static double outside(pair *s) { /* how far a point is at most outside the cones
         }
         far = most(far, least(off, least(larger, smaller))); i += 3;
     }
+    size_t order = 0, longest = 0;
+    EACH(c, squares) order = psd[c] > order ? psd[c] : order;
+    EACH(c, powers) longest = power[c] > longest ? power[c] : longest;
+    double *L = zeros(order * order), *x = zeros(longest); size_t *at = take(order, sizeof *at); pair *a = weights;
+    EACH(c, squares) { /* to a matrix with more on its diagonal */
+        if (!semidefinite(s + i, psd[c], 0, L, at))
+            far = most(far, semidefinite(s + i, psd[c], allowed, L, at) ? allowed : INFINITY);
+        i += psd[c] * (psd[c] + 1) / 2;
+    }
+    EACH(c, powers) {
+        size_t n = power[c] - 1;
+        if (!powered(s + i, a, n, 0, x)) far = most(far, powered(s + i, a, n, allowed, x) ? allowed : INFINITY);
+        i += n + 1; a += n;
+    }
     return far;
 }
-/* P - diag(curve) is positive semidefinite: a Cholesky factorisation goes through though more than it can err,
-   n gamma_n diag(P), is taken off the diagonal. Where P is only diagonal, it is compared. */
+/* P - diag(curve) is positive semidefinite. Where P is only diagonal, it is compared. */
 static void curved(struct matrix P, const double *curve) {
-    size_t n = P.rows, *used = take(n, sizeof n), *at = take(n, sizeof n), size = 0, j; double *own = zeros(n), *L, v;
+    size_t n = P.rows, *used = take(n, sizeof n), *at = take(n, sizeof n), size = 0, j; double *own = zeros(n), *L;
     EACH(i, n) ENTRIES(e, P, i) {
         j = column(P, i, e); need(used[j] <= i, "an entry of P is there twice"); used[j] = i + 1;
         if (i == j) own[i] = P.data[e]; else if (P.data[e] != 0) at[i] = at[j] = 1;
     }
     EACH(i, n) if (at[i]) { used[size] = i; at[i] = size++; }
         else need(curve[i] <= own[i], "the curvature is more than that of P");
-    L = zeros(size * size); double slack = (double)size * gamma_n((double)size + 2) + 4 * U;
+    L = zeros(size * size);
     EACH(t, size) ENTRIES(e, P, used[t]) L[t * size + at[column(P, used[t], e)]] += P.data[e];
-    EACH(t, size) EACH(l, t + 1) { /* the upper half remains P */
-        double *row = L + t * size, *other = L + l * size; v = row[l]; need(v == other[t], "P is not symmetric");
-        if (l == t) v -= curve[used[t]] + slack * (fabs(v) + fabs(curve[used[t]]));
-        EACH(i, l) v -= row[i] * other[i];
-        need(l < t || v > TINY, "the curvature is not certain"); row[l] = l == t ? sqrt(v) : v / other[l];
+    EACH(t, size) {
+        EACH(l, t) need(L[t * size + l] == L[l * size + t], "P is not symmetric");
+        L[t * (size + 1)] = -(curve[used[t]] - L[t * (size + 1)]);
     }
+    need(definite(L, size), "the curvature is not certain");
 }
 static void multiply(pair *out, struct matrix M, const double *v, double sign, int turned) { /* += sign M v, or M'v */
     EACH(i, M.rows) ENTRIES(e, M, i)
         add(out[turned ? column(M, i, e) : i], sign * M.data[e], v[turned ? i : column(M, i, e)]);
 }
-static double cone(const char *problem) {
-    char claim[16]; double size[3], gap = 0; int end = 0, none, ray, found;
-    found = sscanf(problem, "cone zero=%lf nonneg=%lf exp=%lf%n", size, size + 1, size + 2, &end);
-    fesetround(FE_UPWARD); need(found == 3 && !problem[end], "the problem lacks a parameter");
-    zero = whole(size[0]); nonneg = whole(size[1]); exps = whole(size[2]);
+/* Sizes of cones by the name of their array, and the rows that they have. */
+static size_t cones_of(const char *name, size_t m, const size_t **sizes, size_t *rows) {
+    struct array found = array(name, 1, (double)m); *sizes = found.whole;
+    EACH(c, found.count) {
+        size_t size = found.whole ? found.whole[c] : 0; int triangle = *name == 'p' && name[1] == 's';
+        need(size > 0 && (*rows += triangle ? size * (size + 1) / 2 : size) <= m, "shapes do not fit");
+    }
+    return found.count;
+}
+/* Weights of power cones; the last of a cone is what the others leave of 1. */
+static void weigh(void) {
+    size_t given = 0, all = 0;
+    EACH(c, powers) { need(power[c] > 2, "a power cone of one weight"); given += power[c] - 2; all += power[c] - 1; }
+    const double *a = powers ? vector("weights", 1, given, 1) : NULL; pair *to = weights = take(all, sizeof *weights);
+    EACH(c, powers) {
+        pair left = {1, -1};
+        for (size_t i = 2; i < power[c]; i++, a++, to++) {
+            need(*a > 0, "a weight is not positive");
+            (*to)[0] = *a; (*to)[1] = -*a; add(left, -1, *a);
+        }
+        need(left[1] < 0, "no weight is left"); (*to)[0] = left[0]; (*to++)[1] = left[1];
+    }
+}
+static double cone(void) {
+    char claim[16]; double gap = 0; int none, ray;
+    zero = whole(parameter("zero")); nonneg = whole(parameter("nonneg")); exps = whole(parameter("exp"));
+    need(!*words, "the problem has more parameters");
     scan(find(header, tail, "claim"), "\"%15[^\"]%c", claim); none = !strcmp(claim, "infeasible");
     ray = !strcmp(claim, "unbounded"); need(none || ray || !strcmp(claim, "optimal"), "an unknown claim");
     need((!none && !ray) || claimed < 0, "the claim does not follow from its bound");
     size_t n = array("q", 0, BIG).count, m, total = zero + nonneg + 3 * exps; const double *q = vector("q", 1, n, BIG);
     struct matrix P = matrix("P", n, 1), A = matrix("A", n, 1); m = A.rows; const double *b = vector("b", 1, m, BIG);
-    struct array sizes = array("soc", 1, (double)m), lo, hi; cones = sizes.count; soc = sizes.whole;
-    EACH(c, cones) need(soc && soc[c] && (total += soc[c]) <= m, "shapes do not fit");
+    cones = cones_of("soc", m, &soc, &total); size_t first = total - 3 * exps, next = total;
+    squares = cones_of("psd", m, &psd, &total); powers = cones_of("power", m, &power, &total); weigh();
+    struct array lo, hi;
     lo = array("lo", 1, INFINITY); hi = array("hi", 1, INFINITY); need(n && P.rows == n, "shapes do not fit");
     need((!lo.count || lo.count == n) && (!hi.count || hi.count == n) && total == m, "shapes do not fit");
     pair *range = take(n, sizeof *range), *s = take(m, sizeof *s), *t = take(m, sizeof *t), *r = take(n, sizeof *r);
     EACH(j, n) { range[j][0] = hi.real ? hi.real[j] : INFINITY; range[j][1] = lo.real ? -lo.real[j] : INFINITY; }
-    EACH(j, n) assumed += range[j][0] < INFINITY || range[j][1] < INFINITY;
+    EACH(j, n) {
+        double high = range[j][0], low = -range[j][1]; assumed += high < INFINITY || low > -INFINITY;
+        need(low <= high && low < INFINITY && high > -INFINITY, "an assumed range is empty");
+    }
     const double *x = none ? zeros(n) : vector("x", 0, n, BIG), *z = vector(ray ? "ray" : "z", 0, ray ? n : m, BIG);
     EACH(i, m) add(s[i], 1, b[i]);
-    multiply(s, A, x, -1, 0); if (!none) violation = outside(s);
+    multiply(s, A, x, -1, 0); if (!none) violation = outside(s, allowed);
     if (ray) { /* P ray = 0, q'ray < 0, -A ray in the cones */
         pair slope = {0}; multiply(r, P, z, 1, 0); multiply(t, A, z, -1, 0);
         EACH(j, n) { need(r[j][0] <= 0 && r[j][1] <= 0, "the ray is not straight"); add(slope, q[j], z[j]); }
-        return need(outside(t) <= 0, "the ray leaves the cones"), slope[0];
+        return need(outside(t, 0) <= 0, "the ray leaves the cones"), slope[0];
     }
     for (size_t i = zero; i < m; i++) add(t[i], 1, z[i]);
     /* (u, v, w) is in the dual of the exponential cone if (u - v, -u, w) is in the cone */
-    for (size_t i = m - 3 * exps; i < m; i += 3) { add(t[i], -1, z[i + 1]); t[i + 1][0] = -z[i]; t[i + 1][1] = z[i]; }
-    need(outside(t) <= 0, "the multipliers are outside the dual cone");
+    for (size_t i = first; i < next; i += 3) { add(t[i], -1, z[i + 1]); t[i + 1][0] = -z[i]; t[i + 1][1] = z[i]; }
+    /* z_ij and 2 z_ii are twice the matrix; u is in the dual of a power cone if u_i/a_i is in the cone */
+    EACH(c, squares) EACH(j, psd[c]) { next += j; add(t[next], 1, z[next]); next++; }
+    for (size_t c = 0, e = 0; c < powers; c++, next++)
+        for (size_t i = 1; i < power[c]; i++, next++, e++) {
+            t[next][0] = z[next] / -weights[e][1]; t[next][1] = -z[next] / weights[e][0];
+        }
+    need(outside(t, 0) <= 0, "the multipliers are outside the dual cone");
     const double *curve = none ? x : vector("curvature", 0, n, BIG); /* x is 0 */
     if (!none) { curved(P, curve); multiply(r, P, x, 1, 0); EACH(j, n) add(r[j], 1, q[j]); }
     multiply(r, A, z, 1, 1);
@@ -465,25 +647,31 @@ static double cone(const char *problem) {
     return gap;
 }
 static void check(const char *path) {
-    char problem[160], sha[70], found[65]; static char said[120]; uint16_t one = 1; volatile double third = 1.0 / 3;
+    static const char *const names[] = {"erm", "projection", "cone"}; static char why[120];
+    static double (*const kinds[])(void) = {erm, projection, cone};
+    char problem[160], sha[70], found[65]; double bound = 0; int known = 0;
+    uint16_t one = 1; volatile double third = 1.0 / 3;
     need(*(char *)&one == 1 && -(-third * third) < third * third, "big-endian, or -frounding-math forgotten");
     file = fopen(path, "rb"); long size = file && !fseek(file, 0, SEEK_END) ? ftell(file) : -1;
     need(size >= 0, "a file cannot be opened"); rewind(file); length = (size_t)size; bytes = take(length, 1);
     need(fread(bytes, 1, length, file) == length, "a file cannot be read");
     need(length > 32 && !memcmp(bytes, "refsolve-cert 1 ", 16) && bytes[31] == '\n' &&
          strspn(bytes + 16, "0123456789") == 15, "no certificate of version 1");
-    base = 32 + whole(strtod(bytes + 16, NULL)); double bound, allowed = 0;
+    base = 32 + whole(strtod(bytes + 16, NULL));
     need(base <= length && base <= 1 << 20 && base % 64 == 0, "the header is too long or not aligned");
     header = memcpy(take(base, 1), bytes + 32, base - 32); tail = header + strlen(header);
     need(tail == header + base - 32 && *header == '{' && !strchr(header, '\\'), "the header is no plain JSON");
-    fesetround(FE_TONEAREST); violation = 0; assumed = 0; /* nearest while parameters are read */
+    violation = 0; assumed = 0;
     scan(find(header, tail, "problem"), "\"%159[^\"]%c", problem); const char *p = find(header, tail, "violation");
-    scan(find(header, tail, "sha256"), "\"%69[^\"]%c", sha); claimed = number(find(header, tail, "bound"));
-    allowed = number(p ? p : "0,");
+    scan(find(header, tail, "sha256"), "\"%69[^\"]%c", sha); claimed = said(find(header, tail, "bound"), DECIMAL | HEXADECIMAL);
+    allowed = said(p ? p : "0,", DECIMAL | HEXADECIMAL);
     need(isfinite(claimed) && isfinite(allowed), "a claim is infinite"); sha_start(); sha_add(problem, strlen(problem));
-    bound = (*problem == 'e' ? erm : *problem == 'c' ? cone : projection)(problem); sha_end(found);
+    size_t word = strcspn(problem, " "); words = problem + word;
+    EACH(i, 3) if (strlen(names[i]) == word && !strncmp(problem, names[i], word)) { known = 1; bound = kinds[i](); }
+    need(known, "an unknown kind of problem"); sha_end(found);
     need(!strcmp(found, sha), "the data has another sha256");
-    sprintf(said, "the bound is %.17g, claimed is %.17g", bound, claimed); need(bound <= claimed, said);
+    fesetround(FE_TONEAREST); /* or what is printed is another number */
+    sprintf(why, "the bound is %.17g, claimed is %.17g", bound, claimed); need(bound <= claimed, why);
     need(violation <= allowed, "constraints fail by more than is claimed");
     printf("accepted bound=%.17g claimed=%.17g violation=%.17g", bound, claimed, violation);
     printf(assumed ? " assuming %zu ranges\n" : "\n", assumed);

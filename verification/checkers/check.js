@@ -65,6 +65,26 @@ class Sha256 {
   }
 }
 
+// ---- numbers: decimal ones as JSON has them, or hexadecimal ones like -0x1.8p+1; read to the nearest double
+const DECIMAL = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
+const HEXADECIMAL = /^(-?)0x([0-9a-f]+)(?:\.([0-9a-f]+))?p([+-]?[0-9]+)$/i;
+
+function hexadecimal(text) { // NaN if it is none
+  const found = HEXADECIMAL.exec(text);
+  if (!found) return NaN;
+  const [, sign, whole, part = "", power] = found, digits = BigInt(`0x${whole}${part}`), bits = digits.toString(2).length;
+  if (digits === 0n) return sign ? -0 : 0;
+  const least = Number(power) - 4 * part.length, top = least + bits; // digits 2^least < 2^top
+  if (top > 1024 || top < -1074) return (sign ? -1 : 1) * (top > 1024 ? Infinity : 0);
+  const last = Math.max(top - 53, -1074), cut = BigInt(Math.max(last - least, 0)); // 2^last is a unit in the last place
+  let kept = digits >> cut;
+  const rest = digits - (kept << cut), half = cut > 0n ? 1n << (cut - 1n) : 1n;
+  if (rest > half || (rest === half && kept & 1n)) kept += 1n;
+  const power2 = Math.max(last, least), first = Math.max(power2, -1000); // kept < 2^54, in two exact steps
+  return (sign ? -1 : 1) * Number(kept) * 2 ** first * 2 ** (power2 - first);
+}
+const numeral = text => (DECIMAL.test(text) ? Number(text) : hexadecimal(text));
+
 // ---- the file
 const UNITS = { "<f8": 8, "<f4": 4, "<i8": 8, "<i4": 4 };
 
@@ -82,12 +102,25 @@ class File {
     need(this.header.arrays && typeof this.header.arrays === "object", "the arrays are missing");
     this.bytes = bytes.subarray(32 + head);
     this.sha = new Sha256().add(new TextEncoder().encode(this.header.problem));
-    this.words = Object.fromEntries(this.header.problem.split(" ").slice(1).map(word => word.split("=")));
+    this.words = {};
+  }
+  /** The words of the problem, NAME=VALUE in this order and no others. */
+  parameters(...names) {
+    const found = this.header.problem.split(" ").slice(1).map(word => word.split("="));
+    const right = ([name, value, more], i) => name === names[i] && value && more === undefined;
+    need(found.length === names.length && found.every(right), "the problem lacks a parameter, or has more of them");
+    this.words = Object.fromEntries(found);
   }
   number(name, whole = false) {
-    const v = this.words[name] ? Number(this.words[name]) : NaN;
-    need(Number.isFinite(v) && (!whole || (Number.isSafeInteger(v) && v >= 0)), "the problem lacks a parameter");
+    const v = numeral(this.words[name]);
+    need(Number.isFinite(v) && (!whole || (Number.isSafeInteger(v) && v >= 0)), "a parameter of the problem is no such number");
     return v;
+  }
+  /** A number of the header; a hexadecimal one is a text. */
+  said(name, missing) {
+    const v = this.header[name] ?? (name in this.header ? NaN : missing), number = typeof v === "string" ? hexadecimal(v) : v;
+    need(typeof number === "number" && Number.isFinite(number), "a number of the header is missing or not finite");
+    return number;
   }
   array(name, hashed = false) {
     if (!Object.hasOwn(this.header.arrays, name)) return null;
@@ -227,6 +260,7 @@ const LOSSES = {
 // ---- a linear model: P - D <= sum of C (L(z) + L*(x) - <z, x>) + 1/2 ||W - A'X||^2
 
 function erm(file) {
+  file.parameters("loss", "k", "gamma", "cost", "intercept");
   const { words } = file, number = name => file.number(name);
   need(Object.hasOwn(LOSSES, words.loss), "an unknown loss");
   const [generator, ...flags] = LOSSES[words.loss];
@@ -321,6 +355,7 @@ const times = (a, b) => { // the same, and 0 times infinity is 0
   const p = a * b, half = v => { const c = 134217729 * v, h = c - (c - v); return [h, v - h]; }, [[a1, a2], [b1, b2]] = [half(a), half(b)];
   return Math.abs(p) > 1e-200 && a1 * b1 - p + a1 * b2 + a2 * b1 + a2 * b2 <= 0 ? p : wide(p);
 };
+const over = (a, b) => (a === 0 ? 0 : wide(a / b));
 const dot = (a, b, sign = 1) => { let s = 0; for (let j = 0; j < a.length; j++) s = add(s, times(sign * a[j], b[j])); return s; };
 const expUp = v => wide(Math.exp(v) * (1 + 16 * U)) + TINY, logUp = v => wide(Math.log(v) + 16 * U * Math.abs(Math.log(v)));
 
@@ -339,6 +374,7 @@ const SETS = { // what bounds an entry from above, and what the sum obeys
 
 /** f(x) - min f <= sum of t (x - low), -t (high - x) or, without a bound, t^2 / 2, and what rows leave: check.c says more. */
 function projection(file) {
+  file.parameters("set", "k", "r", "cap", "rho");
   need(Object.hasOwn(SETS, file.words.set), "an unknown set");
   const [top, kind] = SETS[file.words.set], k = file.number("k", true), [r, cap, rho] = ["r", "cap", "rho"].map(name => file.number(name));
   need(k >= 1 && rho >= 0, "the problem lacks a parameter");
@@ -379,8 +415,84 @@ function projection(file) {
   });
   return [gap, off];
 }
-/** How far a point, between -down and up, is at most outside the cones. */
-function outside({ zero, nonneg, soc, exp }, up, down) {
+/**
+ * Whether a matrix, the lower half of rows of n numbers, is positive definite: a Cholesky factorisation goes through though
+ * more than it can err, n gamma(n + 2) of each entry of the diagonal, is taken off it: see check.c.
+ */
+function definite(L, n) {
+  const slack = n * gamma(n + 2) + 8 * U;
+  for (let t = 0; t < n; t++) {
+    for (let l = 0; l <= t; l++) {
+      let v = L[t * n + l];
+      if (l === t) v -= slack * Math.abs(v);
+      for (let i = 0; i < l; i++) v -= L[t * n + i] * L[l * n + i];
+      if (l === t && !(v > TINY)) return false;
+      L[t * n + l] = l === t ? Math.sqrt(v) : v / L[l * n + l];
+    }
+  }
+  return true;
+}
+/** Whether a matrix, as rows, is positive semidefinite, and no operation of Bareiss' elimination is rounded. */
+function semidefiniteExactly(M) {
+  let previous = 1;
+  while (M.length) {
+    const diagonal = M.map((row, i) => row[i]), pivot = Math.max(...diagonal), k = diagonal.indexOf(pivot);
+    if (Math.min(...diagonal) < 0) return false;
+    if (pivot === 0) return M.every(row => row.every(v => v === 0));
+    const others = [...M.keys()].filter(i => i !== k);
+    let exact = true;
+    const entry = (i, j) => {
+      const [up, down] = [1, -1].map(sign => add(times(sign * pivot, M[i][j]), times(-sign * M[i][k], M[k][j])));
+      const v = up / previous;
+      exact &&= up === -down && times(v, previous) === up && times(-v, previous) === down && Number.isFinite(up);
+      return v;
+    };
+    const rest = others.map(i => others.map(j => entry(i, j)));
+    if (!exact) return false;
+    [M, previous] = [rest, pivot];
+  }
+  return true;
+}
+/**
+ * Whether every symmetric matrix between -down and up, the upper triangle by columns, is positive semidefinite with
+ * `raised` on its diagonal. What is not certain of an entry is taken off both of its diagonals; a singular one needs exact
+ * arithmetic.
+ */
+function semidefinite(up, down, n, raised) {
+  const at = new Map(), place = (i, j) => (j * (j + 1)) / 2 + i, diagonal = [];
+  for (let j = 0; j < n; j++) {
+    diagonal.push(-add(down[place(j, j)], -raised));
+    for (let i = 0; i < j; i++) if (up[place(i, j)] !== 0 || down[place(i, j)] !== 0) at.set(i, 0).set(j, 0);
+  }
+  if (!diagonal.every((v, j) => at.has(j) || v >= 0)) return false;
+  const used = [...at.keys()].sort((a, b) => a - b), size = used.length, L = new Float64Array(size * size);
+  used.forEach((j, to) => used.slice(0, to).forEach((i, from) => {
+    const e = place(i, j), apart = add(up[e], down[e]);
+    L[to * size + from] = up[e];
+    if (apart > 0) for (const own of [i, j]) diagonal[own] = -add(apart, -diagonal[own]);
+  }));
+  used.forEach((j, to) => { L[to * (size + 1)] = diagonal[j]; });
+  if (definite(L, size)) return true;
+  const exact = raised === 0 && up.every((v, e) => v === -down[e]);
+  return exact && semidefiniteExactly(used.map(j => used.map(i => up[place(Math.min(i, j), Math.max(i, j))])));
+}
+/** Whether x_1^a_1 ... x_n^a_n >= z for x >= 0 and weights of sum 1, by logarithms. */
+function reaches(x, weights, z) {
+  const low = Math.min(...x);
+  if (z <= low || z <= 0) return true;
+  if (!(low > TINY)) return false;
+  let logs = logUp(z);
+  x.forEach((v, i) => { const minus = logUp(wide(1 / v)); logs = add(logs, times(minus, minus > 0 ? weights[i][0] : -weights[i][1])); });
+  return logs <= 0;
+}
+/** Whether x >= 0 and the product of powers >= |z| after changes of `room` at most, that lower |z| or raise x. */
+function powered(up, down, weights, room) {
+  const n = weights.length, z = Math.max(up[n], down[n]), x = Array.from(down.subarray(0, n), v => Math.max(-v, 0));
+  const left = -x.reduce((s, _, i) => add(s, Math.max(down[i], 0)), -room);
+  return left >= 0 && (reaches(x, weights, add(z, -left)) || reaches(x.map(v => -add(-v, wide(-left / n))), weights, z));
+}
+/** How far a point, between -down and up, is at most outside the cones; of the last two kinds what is allowed is tried. */
+function outside({ zero, nonneg, soc, exp, psd, powers }, up, down, allowed = 0) {
   let far = 0, i = 0;
   for (; i < zero + nonneg; i++) far = Math.max(far, down[i], i < zero ? up[i] : 0);
   for (const size of soc) {
@@ -396,18 +508,38 @@ function outside({ zero, nonneg, soc, exp }, up, down) {
     if (ys[0] > 0 && z > 0) least = Math.min(least, Math.max(0, ...ys.map(y => add(x, times(y, logUp(wide(y / z))))))); // a smaller x
     far = Math.max(far, least);
   }
+  const near = (size, inside) => {
+    const sides = [up, down].map(side => side.subarray(i, i + size));
+    if (!inside(...sides, 0)) far = Math.max(far, inside(...sides, allowed) ? allowed : Infinity);
+    i += size;
+  };
+  for (const order of psd) near((order * (order + 1)) / 2, (high, low, room) => semidefinite(high, low, order, room));
+  for (const weights of powers) near(weights.length + 1, (high, low, room) => powered(high, low, weights, room));
   return far;
 }
 function cone(file) {
+  file.parameters("zero", "nonneg", "exp");
   const K = Object.fromEntries(["zero", "nonneg", "exp"].map(name => [name, file.number(name, true)])), { claim } = file.header;
   const q = file.reals(file.array("q", true)), n = q.length, P = file.matrix("P", n, true), A = file.matrix("A", n, true);
-  const b = file.reals(file.array("b", true), A.rows), m = b.length, sizes = file.array("soc", true), zeros = count => new Float64Array(count);
-  K.soc = sizes ? file.wholes(sizes, 1, m) : [];
-  need(P.rows === n && K.zero + K.nonneg + sum(K.soc, v => v) + 3 * K.exp === m, "shapes do not fit");
+  const b = file.reals(file.array("b", true), A.rows), m = b.length, zeros = count => new Float64Array(count);
+  const sizes = (name, least) => { const v = file.array(name, true); return v ? file.wholes(v, least, m) : new Int32Array(0); };
+  K.soc = sizes("soc", 1); K.psd = sizes("psd", 1);
+  const power = sizes("power", 3), given = power.length ? file.reals(file.array("weights", true), sum(power, v => v - 2), 1) : [];
+  need(given.every(v => v > 0), "a weight is not positive");
+  let next = 0;
+  K.powers = Array.from(power, size => { // pairs; the last is what the others leave of 1
+    const first = Array.from(given.subarray(next, next += size - 2), v => [v, -v]);
+    const left = [1, -1].map((one, side) => first.reduce((s, v) => add(s, v[1 - side]), one));
+    need(left[1] < 0, "no weight is left");
+    return [...first, left];
+  });
+  const first = K.zero + K.nonneg + sum(K.soc, v => v), rest = sum(K.psd, v => (v * (v + 1)) / 2) + sum(power, v => v);
+  need(P.rows === n && first + 3 * K.exp + rest === m, "shapes do not fit");
   const [low, high] = ["lo", "hi"].map((name, i) => {
     const v = file.array(name, true);
     return v ? file.reals(v, n, Infinity) : zeros(n).fill(i ? Infinity : -Infinity);
   });
+  need(low.every((v, i) => v <= high[i] && v < Infinity && high[i] > -Infinity), "an assumed range is empty");
   const assumed = low.filter((v, i) => v !== -Infinity || high[i] !== Infinity).length;
   const product = (M, v, sign, turned, up = zeros(turned ? n : M.rows), down = up.map(() => 0)) => {
     for (let i = 0; i < M.rows; i++) M.each(i, (j, e) => {
@@ -418,7 +550,7 @@ function cone(file) {
   };
   need(["optimal", "infeasible", "unbounded"].includes(claim), "an unknown claim");
   const x = claim === "infeasible" ? zeros(n) : file.reals(file.array("x"), n), s = product(A, x, -1, false, b.slice(), b.map(v => -v));
-  const off = claim === "infeasible" ? 0 : outside(K, ...s);
+  const off = claim === "infeasible" ? 0 : outside(K, ...s, file.said("violation", 0));
   if (claim === "unbounded") { // Pd = 0, q'd < 0, -Ad in the cones
     const ray = file.reals(file.array("ray"), n), still = product(P, ray, 1, false);
     need(still.every(side => side.every(v => v <= 0)), "the direction is not straight");
@@ -427,8 +559,15 @@ function cone(file) {
   }
   const z = file.reals(file.array("z"), m), up = Float64Array.from(z), down = z.map(v => -v);
   up.fill(0, 0, K.zero); down.fill(0, 0, K.zero);
-  for (let i = m - 3 * K.exp; i < m; i += 3) { // (u, v, w) is in the dual of the exponential cone if (u - v, -u, w) is in the cone
+  for (let i = first; i < first + 3 * K.exp; i += 3) { // (u, v, w) is in the dual of the exponential cone if (u - v, -u, w) is in the cone
     up[i] = add(z[i], -z[i + 1]); down[i] = add(z[i + 1], -z[i]); up[i + 1] = -z[i]; down[i + 1] = z[i];
+  }
+  next = first + 3 * K.exp;
+  for (const order of K.psd) // z_ij and 2 z_ii are twice the matrix
+    for (let j = 0; j < order; j++, next++) { next += j; up[next] = 2 * z[next]; down[next] = -2 * z[next]; }
+  for (const weights of K.powers) { // u is in the dual of a power cone if u_i/a_i is in the cone
+    weights.forEach(([high, low]) => { up[next] = over(z[next], -low); down[next] = over(-z[next], high); next++; });
+    next++;
   }
   need(outside(K, up, down) <= 0, "the multipliers are outside the dual cone");
   const none = claim === "infeasible", d = none ? zeros(n) : file.reals(file.array("curvature"), n);
@@ -447,32 +586,26 @@ function cone(file) {
   for (let j = 0; j < n; j++) gap = add(gap, cost(r[0][j], r[1][j], x[j], low[j], high[j], d[j]));
   return [gap, off, assumed];
 }
-/** P - diag(d) is positive semidefinite: a Cholesky factorisation goes through, what rounding may hide taken off the diagonal. */
+/** P - diag(d) is positive semidefinite; where P is only diagonal, it is compared. */
 function curved(P, d) {
   const n = d.length, G = Array.from({ length: n }, () => new Map());
   for (let i = 0; i < n; i++) P.each(i, (j, e) => { need(!G[i].has(j), "an entry of P is there twice"); G[i].set(j, e); });
   const used = [...G.keys()].filter(i => [...G[i].keys()].some(j => j !== i)), diagonal = G.map((row, i) => row.get(i) ?? 0);
   need(d.every((v, i) => used.includes(i) || v <= diagonal[i]), "the curvature is more than that of P");
-  const many = used.length, L = [];
+  const many = used.length, L = new Float64Array(many * many);
   used.forEach((i, at) => {
     need([...G[i]].every(([j, e]) => G[j].get(i) === e), "P is not symmetric");
-    const row = new Float64Array(at + 1);
-    for (let t = 0; t <= at; t++) {
-      let v = G[i].get(used[t]) ?? 0;
-      if (t === at) v -= d[i] + 2 * many * gamma(2 * many + 16) * (diagonal[i] + Math.abs(d[i]));
-      for (let l = 0; l < t; l++) v -= row[l] * (t === at ? row : L[t])[l];
-      need(t < at || v > TINY, "the curvature is not certain");
-      row[t] = t === at ? Math.sqrt(v) : v / L[t][t];
-    }
-    L.push(row);
+    used.slice(0, at).forEach((j, to) => { L[at * many + to] = G[i].get(j) ?? 0; });
+    L[at * (many + 1)] = -add(d[i], -diagonal[i]);
   });
+  need(definite(L, many), "the curvature is not certain");
 }
 
 const KINDS = { erm: file => [erm(file)], projection, cone };
 
 function check(bytes) {
-  const file = new File(bytes), { bound: claimed, violation: allowed = 0, claim } = file.header, kind = file.header.problem.split(" ")[0];
-  need(Number.isFinite(claimed) && Number.isFinite(allowed), "a number of the header is missing or not finite");
+  const file = new File(bytes), { claim } = file.header, kind = file.header.problem.split(" ")[0];
+  const claimed = file.said("bound"), allowed = file.said("violation", 0);
   need(Object.hasOwn(KINDS, kind), "an unknown kind of problem");
   const [bound, violation = 0, assumed = 0] = KINDS[kind](file);
   need(file.sha.hex() === file.header.sha256, "the data has another sha256");

@@ -11,9 +11,13 @@ import scipy.sparse as sp
 from fast.certificates import Certificate, read
 from refsolve import solve
 from refsolve.cones import ConeProgram
+from refsolve.cones.blocks import Block
 from refsolve.cones.curvature import curvature
+from refsolve.cones.power import Power
+from refsolve.cones.semidefinite import Semidefinite
 from refsolve.cones.travelling import Proof, outside, proof
 from refsolve.travelling.projections import CAPS, Question
+from verification.checkers.exact import program_of
 from verification.checkers.trials import malformed
 
 Array = np.ndarray[Any, Any]
@@ -53,9 +57,17 @@ def program(rng: Any, path: Path, *, tight: bool = False) -> str:
     n, zero, nonneg = int(rng.integers(2, 7)), int(rng.integers(0, 2)), int(rng.integers(1, 5))
     soc, exp = tuple(rng.integers(1, 5, int(rng.integers(0, 3))).tolist()), int(rng.integers(0, 3))
     claim = "optimal" if tight else str(rng.choice(["optimal"] * 4 + ["infeasible", "unbounded"]))
-    m = zero + nonneg + sum(soc) + 3 * exp
+    other: tuple[Block, ...] = tuple(
+        Semidefinite(int(rng.integers(1, 6))) for _ in range(rng.integers(0, 3))
+    )
+    for _ in range(rng.integers(0, 3)):
+        weights = rng.dirichlet(np.full(int(rng.choice([2, 2, 3, 5])), 2.0))
+        other += (Power(tuple(weights.tolist())),)
+    m = zero + nonneg + sum(soc) + 3 * exp + sum(block.size for block in other)
     A = np.round(rng.normal(size=(m, n)) * 4) * (rng.random((m, n)) < 0.8)
-    empty = ConeProgram(np.zeros((n, n)), np.zeros(n), A, np.zeros(m), zero, nonneg, soc, exp)
+    empty = ConeProgram(
+        np.zeros((n, n)), np.zeros(n), A, np.zeros(m), zero, nonneg, soc, exp, other
+    )
     s, z = _pair(rng, empty)
     x, P, free = rng.normal(size=n), np.zeros((n, n)), np.full(n, np.inf)
     if claim == "unbounded":
@@ -105,7 +117,29 @@ def _pair(rng: Any, cones: ConeProgram) -> tuple[Array, Array]:
         t, u = rng.normal(), rng.random()
         s[start : start + 3] = t, 1.0, np.exp(t)
         z[start : start + 3] = -u, u * (t - 1), u * np.exp(-t)
+    for block, rows in cones.more:
+        s[rows], z[rows] = (_matrices if isinstance(block, Semidefinite) else _powers)(rng, block)
     return s, z
+
+
+def _matrices(rng: Any, cone: Any) -> tuple[Array, Array]:
+    """Of complementary ranks, now and then diagonal."""
+    n = cone.order
+    Q = np.linalg.qr(rng.normal(size=(n, n)))[0] if rng.random() < 0.8 else np.eye(n)
+    values = rng.uniform(0.1, 2, n) * (rng.random(n) < 0.8)
+    rank = rng.integers(0, n + 1)
+    S, Z = (
+        Q @ np.diag(values * side) @ Q.T for side in (np.arange(n) < rank, np.arange(n) >= rank)
+    )
+    row, column = cone.places
+    return S[row, column], np.where(row == column, 1.0, 2.0) * Z[row, column]
+
+
+def _powers(rng: Any, cone: Any) -> tuple[Array, Array]:
+    """On the edges of the cone and of its dual."""
+    a, x = np.array([float(v) for v in cone.weights]), rng.uniform(0.1, 3, cone.size - 1)
+    end, size = float(rng.choice([-1, 1]) * np.prod(x**a)), rng.random() * (rng.random() < 0.8)
+    return np.append(x, end), size * np.append(a * abs(end) / x, -np.sign(end))
 
 
 def wrong(source: Path, folder: Path) -> Iterator[tuple[str, Path]]:
@@ -160,6 +194,15 @@ def _undeclared(given: Certificate) -> Certificate | None:
     return replace(given, data=data) if len(data) < len(given.data) else None
 
 
+def _empty(given: Certificate) -> Certificate | None:
+    """With a declared range that holds nothing, so that nothing that is said of it is wrong."""
+    if "lo" not in given.data:
+        return None
+    lo, hi = given.data["lo"].copy(), given.data["hi"].copy()
+    lo[0], hi[0] = 1.0, -1.0
+    return replace(given, data={**given.data, "lo": lo, "hi": hi})
+
+
 def _cone(
     change: Callable[[Array, ConeProgram], Array],
 ) -> Callable[[Certificate], Certificate | None]:
@@ -168,12 +211,7 @@ def _cone(
     def made(given: Certificate) -> Certificate | None:
         if "z" not in given.solution:
             return None
-        zero, nonneg, exp = (int(word.split("=")[1]) for word in given.problem.split()[1:])
-        m = len(given.data["b"])
-        soc = tuple(given.data["soc"].tolist()) if "soc" in given.data else ()
-        cones = ConeProgram(
-            np.zeros((1, 1)), np.zeros(1), np.zeros((m, 1)), np.zeros(m), zero, nonneg, soc, exp
-        )
+        cones, _, _ = program_of(given)
         return _solution("z", lambda z: change(z.copy(), cones))(given)
 
     return made
@@ -196,6 +234,25 @@ def _end(z: Array, cones: ConeProgram) -> Array:
         u, v = z[start : start + 2].tolist()
         if u < 0:
             z[start + 2] = -u * np.exp(v / u - 1) * (1 - 64 * (2 + abs(v / u)) * EPS)
+    return z
+
+
+def _indefinite(z: Array, cones: ConeProgram) -> Array:
+    """With a least eigenvalue of -1e-9 times the largest."""
+    for block, rows in cones.more:
+        if isinstance(block, Semidefinite):
+            values = np.linalg.eigvalsh(block.matrix(z[rows], dual=True))
+            z[rows][block.diagonal] -= values[0] + 1e-9 * values[-1]
+    return z
+
+
+def _powerless(z: Array, cones: ConeProgram) -> Array:
+    """Outside the duals of power cones by 1e-9."""
+    for block, rows in cones.more:
+        if isinstance(block, Power):
+            a = np.array([float(v) for v in block.weights])
+            end = np.prod((z[rows][:-1] / a) ** a) * (1 + 1e-9)
+            z[rows.stop - 1] = np.copysign(end, z[rows.stop - 1])
     return z
 
 
@@ -226,8 +283,11 @@ _CLAIMS: dict[str, Callable[[Certificate], Certificate | None]] = {
     "z below 0 by the least": _cone(_below),
     "a head too short by some ulp": _cone(_head),
     "an exponential too small by some ulp": _cone(_end),
+    "a matrix that is indefinite by 1e-9": _cone(_indefinite),
+    "a product of powers too small by 1e-9": _cone(_powerless),
     "a curvature too large": _steeper,
     "ranges that are not declared": _undeclared,
+    "a range that is empty": _empty,
     "a ray of zeros": _solution("ray", lambda v: 0 * v),
     "sign of the ray": _solution("ray", lambda v: -v),
     "a claim below the truth": lambda c: replace(c, bound=_lower(c)),

@@ -198,7 +198,8 @@ _CLAIMS: dict[str, Callable[[Certificate], Certificate | None]] = {
 }  # fmt: skip
 
 
-def _file(header: dict[str, Any], rest: bytes, text: str | None = None) -> bytes:
+def rewritten(header: dict[str, Any], rest: bytes, text: str | None = None) -> bytes:
+    """A file with a header, or with a text in its place, before the arrays."""
     text = json.dumps(header) if text is None else text
     size = -(-(len(text) + 33) // 64) * 64 - 32
     return f"refsolve-cert 1 {size:015d}\n{text:<{size - 1}}\n".encode() + rest
@@ -207,13 +208,13 @@ def _file(header: dict[str, Any], rest: bytes, text: str | None = None) -> bytes
 def _entry(name: str, **changes: Any) -> Callable[[bytes, dict[str, Any], int], bytes]:
     def change(raw: bytes, header: dict[str, Any], size: int) -> bytes:
         header["arrays"][_named(header, name)].update(changes)
-        return _file(header, raw[size:])
+        return rewritten(header, raw[size:])
 
     return change
 
 
 def _twice(raw: bytes, header: dict[str, Any], size: int) -> bytes:
-    return _file({}, raw[size:], json.dumps(header)[:-1] + f', "bound": {header["bound"]!r}}}')
+    return rewritten({}, raw[size:], json.dumps(header)[:-1] + f', "bound": {header["bound"]!r}}}')
 
 
 def _named(header: dict[str, Any], name: str) -> str:
@@ -226,7 +227,7 @@ def _named(header: dict[str, Any], name: str) -> str:
 def _swapped(raw: bytes, header: dict[str, Any], size: int) -> bytes:
     one, other = (header["arrays"][_named(header, name)] for name in ("W", "mass"))
     one["offset"], other["offset"] = other["offset"], one["offset"]
-    return _file(header, raw[size:])
+    return rewritten(header, raw[size:])
 
 
 def _flipped(raw: bytes, header: dict[str, Any], size: int) -> bytes:
@@ -235,7 +236,7 @@ def _flipped(raw: bytes, header: dict[str, Any], size: int) -> bytes:
 
 
 def _said(**changes: Any) -> Callable[[bytes, dict[str, Any], int], bytes]:
-    return lambda raw, header, size: _file({**header, **changes}, raw[size:])
+    return lambda raw, header, size: rewritten({**header, **changes}, raw[size:])
 
 
 _FILES: dict[str, Callable[[bytes, dict[str, Any], int], bytes | None]] = {
@@ -248,7 +249,7 @@ _FILES: dict[str, Callable[[bytes, dict[str, Any], int], bytes | None]] = {
     "cut by a block": lambda raw, header, size: raw[:-64],
     "a header of no length": lambda raw, header, size: raw[:16] + b"0" * 15 + raw[31:],
     "a header of great length": lambda raw, header, size: raw[:16] + b"9" * 15 + raw[31:],
-    "a header that is no JSON": lambda raw, header, size: _file({}, raw[size:], "}{ problem"),
+    "a header that is no JSON": lambda raw, header, size: rewritten({}, raw[size:], "}{ problem"),
     "a header without arrays": lambda raw, header, size: _said(arrays={})(raw, header, size),
     "a flipped bit of the data": _flipped,
     "another hash": _said(sha256="0" * 64),
