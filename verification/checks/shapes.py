@@ -151,10 +151,15 @@ def _size(instance: Instance) -> tuple[bool, int]:
 
 def _asked(instance: Instance) -> list[tuple[Shape, str]]:
     """Shapes and layouts of all calls: entries at other places, batches with an r per row; of a range one each."""
-    shapes = Shape.each(instance)
+    shapes, layouts = Shape.each(instance), tuple[str, ...]()
     if len(shapes) > 1:
         return [(shape, "spread" if shape.rows > 3 else "end") for shape in shapes]
-    layouts = ("spread", "varied") if shapes[0].rows else ("spread", "last", "middle", "first")
+    if not shapes[0].rows:
+        layouts = ("spread", "last", "middle", "first")
+    elif any(instance.get(name) is not None for name in instance.problem.named(rows="may")):
+        layouts = ("spread", "varied")
+    else:
+        layouts = ("spread",)
     return [(shapes[0], layout) for layout in layouts]
 
 
