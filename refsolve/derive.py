@@ -26,7 +26,7 @@ TINY = float(np.finfo(float).tiny)
 #: Steps of a prox below this one move z by less than the solvers see.
 SHORT = 1e-6
 #: Entries of a conjugate's point up to which it is also solved as a supremum, and how near that comes.
-FEW, AGREES = 8, 1e-5
+FEW, AGREES = 64, 1e-5
 
 
 def pose(stem: str, operation: str, params: Mapping[str, Any]) -> Posed | Answer:

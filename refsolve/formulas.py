@@ -1,5 +1,6 @@
 """Small formulas shared by the declarations; all act on the last axis, in the dtype given."""
 
+import contextlib
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
@@ -32,6 +33,9 @@ def single(value: object) -> Any:
 
 def descending(v: Array) -> Array:
     """Entries sorted from large to small along the last axis."""
+    if v.dtype == object and v.ndim == 1:  # by their floats first, which are compared sooner
+        with contextlib.suppress(OverflowError):
+            return objects(x for _, x in sorted(((float(x), x) for x in v.tolist()), reverse=True))
     return -np.sort(-v, axis=-1)
 
 

@@ -124,10 +124,15 @@ def _lambert(t: float) -> float:
 
 def entropic(w: Decimal, alpha: Decimal) -> Decimal:
     """The root x of alpha x + log x = w."""
-    return lambert_w_exp(w + _log(alpha, decimal.getcontext().prec)) / alpha if alpha else w.exp()
+    return lambert_w_exp(w + log(alpha)) / alpha if alpha else w.exp()
 
 
-@functools.lru_cache(maxsize=1024)
+def log(value: Decimal) -> Decimal:
+    """Log x, kept: conditions, gradients and gaps at one point ask for the same ones."""
+    return _log(value, decimal.getcontext().prec)
+
+
+@functools.lru_cache(maxsize=2**15)
 def _log(value: Decimal, precision: int) -> Decimal:
     return value.ln()
 

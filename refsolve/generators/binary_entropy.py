@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from refsolve import formulas as f
 from refsolve._types import Float, Floats
-from refsolve.exact.decimals import ONE, ZERO, decimal_of, root, sigmoid, softplus, total
+from refsolve.exact.decimals import ONE, ZERO, decimal_of, log, root, sigmoid, softplus, total
 from refsolve.generators import Array, Decimals, Point
 from refsolve.generators import logarithms as lg
 from refsolve.generators.entropic import Entropic
@@ -65,7 +65,7 @@ class BinaryEntropy(Entropic):
 
     def slopes(self, p: Decimals, rest: Decimals) -> list[Decimal]:
         """Log x_i - log(1-x_i)."""
-        return [pi.ln() - yi.ln() for pi, yi in zip(p, rest, strict=True)]
+        return [log(pi) - log(yi) for pi, yi in zip(p, rest, strict=True)]
 
     def solve(self, core: Curved, b: list[Decimal], alpha: Decimal) -> Found:
         """Every entry by itself."""
@@ -90,7 +90,7 @@ class BinaryEntropy(Entropic):
         x, complement, _, _ = found
         alpha, b = decimal_of(core.alpha), [decimal_of(v) for v in core.b]
         return max(
-            max(abs(xi + yi - 1), abs(alpha * xi + xi.ln() - yi.ln() - bi))
+            max(abs(xi + yi - 1), abs(alpha * xi + log(xi) - log(yi) - bi))
             for xi, yi, bi in zip(x, complement, b, strict=True)
         )
 

@@ -25,6 +25,7 @@ from refsolve.exact.decimals import (
     ZERO,
     decimal_of,
     entropic,
+    log,
     log1p,
     root,
     total,
@@ -92,8 +93,8 @@ class Entropy(Entropic):
 
     def slopes(self, p: Decimals, rest: Decimals) -> list[Decimal]:
         """Log x_i - log(1-s)."""
-        log = rest[0].ln()
-        return [pi.ln() - log for pi in p]
+        own = log(rest[0])
+        return [log(pi) - own for pi in p]
 
     def moves(self, core: Curved, found: Solution, by: Decimal) -> list[Decimal]:
         """As for every entropy; a cap is a mean of the entries below it."""
@@ -164,10 +165,10 @@ class Entropy(Entropic):
         s, sum_mu = total(x), total(mu)
         share = sum_mu / k if shared else ZERO
         cap = s / k if shared else ONE / k
-        errors = [abs(s + y - 1), abs(alpha * core.rho * s - y.ln() - share - theta)]
+        errors = [abs(s + y - 1), abs(alpha * core.rho * s - log(y) - share - theta)]
         full = [mi > CERTAIN for mi in mu]
         for xi, bi, mi, at_cap in zip(x, b, mu, full, strict=True):
-            errors.append(abs(alpha * xi + xi.ln() + mi + theta - bi))
+            errors.append(abs(alpha * xi + log(xi) + mi + theta - bi))
             errors.append(abs(xi / cap - 1) if at_cap else max(xi / cap - 1, ZERO))
         # the caps leave (k - u) cap to the others, which may be far less than the rounding of s
         free = total(xi for xi, at_cap in zip(x, full, strict=True) if not at_cap)

@@ -19,6 +19,7 @@ from refsolve.exact.decimals import (
     decimal_of,
     dot,
     entropic,
+    log,
     log1p,
     root,
     total,
@@ -67,7 +68,7 @@ class SimplexEntropy(Entropic):
 
     def slopes(self, p: Decimals, rest: Decimals) -> list[Decimal]:
         """Log p_i + 1."""
-        return [pi.ln() + 1 for pi in p]
+        return [log(pi) + 1 for pi in p]
 
     def solve(self, core: Curved, b: list[Decimal], alpha: Decimal) -> Found:
         """Theta by a search."""
@@ -95,7 +96,7 @@ class SimplexEntropy(Entropic):
             decimal_of(bi) + alpha * decimal_of(ti)
             for bi, ti in zip(core.b, core.target, strict=True)
         )
-        off = (abs(alpha * xi + xi.ln() + theta - at) for xi, at in zip(x, points, strict=True))
+        off = (abs(alpha * xi + log(xi) + theta - at) for xi, at in zip(x, points, strict=True))
         return max(abs(total(x) - 1), *off)
 
     def loss(self, core: Curved, found: Solution) -> Decimal:

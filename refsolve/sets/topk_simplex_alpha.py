@@ -111,7 +111,7 @@ def repair(x: Array, k: int, r: Number = 1.0) -> Array:
     if k > x.shape[-1]:
         return np.zeros_like(x)
     # largest u with sum min(x, u) >= k u: u = min over i < k of (sum of all but the i largest)/(k-i)
-    tails = f.descending(np.cumsum(np.sort(x, axis=-1), axis=-1))[..., :k]
+    tails = np.cumsum(f.descending(x)[..., ::-1], axis=-1)[..., ::-1][..., :k]
     u = (tails / np.arange(k, 0, -1)).min(axis=-1, keepdims=True)
     x = np.minimum(x, u)
     return f.lower_sum(x, r)

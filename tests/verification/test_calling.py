@@ -1,6 +1,8 @@
+import contextlib
 import functools
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -106,6 +108,7 @@ def test_a_hanging_call_is_named(monkeypatch, capsys):
 
 def test_while_an_answer_is_waited_for_it_is_said(monkeypatch):
     monkeypatch.setattr("verification.kit.calling.FIRST_CALL_ALLOWANCE", 4.0)
+    monkeypatch.setattr("verification.kit.calling.BUSY", 1.0)
     monkeypatch.setattr("verification.kit.watching.EVERY", 0.02)
     said = []
 
@@ -128,9 +131,30 @@ def test_while_an_answer_is_waited_for_it_is_said(monkeypatch):
 def test_a_late_answer_counts_as_a_timeout(monkeypatch):
     """Compiled code cannot be interrupted; the clock decides after it has returned."""
     monkeypatch.setattr("verification.kit.calling.FIRST_CALL_ALLOWANCE", 0.0)
+    monkeypatch.setattr("verification.kit.calling.BUSY", 1.0)
     monkeypatch.delattr("signal.setitimer")
     call = Caller(lambda a, k, r, rho: time.sleep(0.05) or a, ALPHA, timeout=0.01)
     with pytest.raises(CandidateTimeoutError):
+        call(A)
+
+
+@pytest.mark.parametrize(
+    ("wall", "cpu", "late"), [(9, 9, False), (50, 9, False), (50, 11, True), (61, 9, True)]
+)
+def test_others_have_the_processor(monkeypatch, wall, cpu, late):
+    """Ten seconds are ten of CPU, within a minute."""
+    passed = {"perf_counter": 0.0, "process_time": 0.0}
+    clocks = {name: functools.partial(passed.get, name) for name in passed}
+    monkeypatch.setattr("verification.kit.calling.time", SimpleNamespace(**clocks))
+    monkeypatch.setattr("verification.kit.calling.FIRST_CALL_ALLOWANCE", 0.0)
+
+    def project(a, k, r, rho):
+        passed.update(perf_counter=wall, process_time=cpu)
+        return a
+
+    call = Caller(project, ALPHA, timeout=10.0)
+    monkeypatch.setattr(call, "_allowed", lambda: 10.0)
+    with pytest.raises(CandidateTimeoutError) if late else contextlib.nullcontext():
         call(A)
 
 

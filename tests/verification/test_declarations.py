@@ -47,11 +47,12 @@ def test_there_are_wrong_ones_of_every_kind_and_they_leave_nothing_behind():
 @pytest.mark.parametrize(
     "new", ["return cp.pos(top) / (k + 1)", "topk_simplex_alpha.constraints(x, k, 0.97)"]
 )
-def test_the_oracle_s_conjugate_is_the_supremum_of_the_value_on_the_declared_domain(new):
+@pytest.mark.parametrize("d", [3, 64])
+def test_the_oracle_s_conjugate_is_the_supremum_of_the_value_on_the_declared_domain(new, d):
     import refsolve
 
     mutant = next(m for m in WRONG if m.new == new)
-    asked = {"x": np.array([0.49, 0.49, 0.0]), "k": 2}
+    asked = {"x": np.pad([0.49, 0.49], (0, d - 2)), "k": 2}
     assert refsolve.solve("topk_hinge_alpha.conjugate", **asked).status == "certified"
     with mutant.applied():
         assert refsolve.solve("topk_hinge_alpha.conjugate", **asked).status != "certified"

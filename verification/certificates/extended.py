@@ -53,8 +53,12 @@ def proven(instance: Instance, answer: np.ndarray) -> Judgement | None:
     least, off = found.relative_gap, found.violation
     if problem.point:
         size = float(given["t"] if problem.operation == "prox" else np.abs(answer).sum())
+        largest = float(np.abs(main).max())
         if problem.generator.rational:
-            size += d**0.5 * float(np.abs(main).max()) * _expansion(instance)
+            size += d**0.5 * largest * _expansion(instance)
+        else:  # an error of the scores is a relative one of x, and the gap shows that of the small ones
+            size *= 1 + largest
+            off = max(off, math.sqrt(2 * found.gap))
         if problem.unique:
             least = 0.0
             off = max(off, found.distance)

@@ -57,13 +57,17 @@ COMPILED = 0.02
 PAIR = 2e-9
 
 
+#: Rows, entries, k.
+Sizes = tuple[int, int, int]
+
+
 @dataclass
 class Speed:
     """Seconds left for a candidate, of its calls by size (apart: the first ones), and what is left out, and why."""
 
     left: float = field(default_factory=lambda: IN_ALL)
-    calls: dict[bool, tuple[list[Any], list[float]]] = field(default_factory=dict)
-    refused: dict[tuple[int, int, int], str] = field(default_factory=dict)
+    calls: dict[bool, tuple[dict[Sizes, float], list[float]]] = field(default_factory=dict)
+    refused: dict[Sizes, str] = field(default_factory=dict)
 
 
 #: What is known of a candidate's speed. It is kept: what was left out of one run is of the next, so that
@@ -147,10 +151,15 @@ def _size(instance: Instance) -> tuple[bool, int]:
 
 def _asked(instance: Instance) -> list[tuple[Shape, str]]:
     """Shapes and layouts of all calls: entries at other places, batches with an r per row; of a range one each."""
-    shapes = Shape.each(instance)
+    shapes, layouts = Shape.each(instance), tuple[str, ...]()
     if len(shapes) > 1:
         return [(shape, "spread" if shape.rows > 3 else "end") for shape in shapes]
-    layouts = ("spread", "varied") if shapes[0].rows else ("spread", "last", "middle", "first")
+    if not shapes[0].rows:
+        layouts = ("spread", "last", "middle", "first")
+    elif any(instance.get(name) is not None for name in instance.problem.named(rows="may")):
+        layouts = ("spread", "varied")
+    else:
+        layouts = ("spread",)
     return [(shapes[0], layout) for layout in layouts]
 
 
@@ -181,10 +190,10 @@ def _judged(call: Caller, instance: Instance, shape: Shape, layout: str) -> Judg
     return _compared(instance, made, answered(call, shape, made.params, more), str(shape))
 
 
-def _forecast(known: list[tuple[Any, ...]], sizes: tuple[int, ...]) -> float:
+def _forecast(known: dict[Sizes, float], sizes: Sizes) -> float:
     """Seconds of a call of these sizes, by those known: what exceeds the shortest one grows with n times n or k."""
-    shortest, found = min((s for *_, s in known), default=0.0), []
-    for p, n, k, s in known:
+    shortest, found = min(known.values(), default=0.0), []
+    for (p, n, k), s in known.items():
         grows = max(s - shortest, min(s, PAIR * p * n**2))
         longer = max(1, sizes[1] / n)
         growth = max(1, sizes[0] / p) * longer * max(longer, sizes[2] / k)
@@ -210,7 +219,7 @@ def answered(
     except TypeError:  # an object that nobody may refer to weakly
         speed = Speed()
     sizes = (max(shape.rows, 1), shape.length, given.get("k") or 1)
-    known, warm = speed.calls.setdefault(bool(shape.rows), ([], []))
+    known, warm = speed.calls.setdefault(bool(shape.rows), ({}, []))
     speed.left += more
     takes = _forecast(known, sizes)
     if sizes not in speed.refused:
@@ -225,7 +234,7 @@ def answered(
     if len(warm) > 1:  # the first ones compile
         speed.left -= seconds
         if more == MORE / 2:
-            known.append((*sizes, seconds))
+            known[sizes] = min(seconds, known.get(sizes, seconds))
     warm.append(seconds)
     return answer
 

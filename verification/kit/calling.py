@@ -27,6 +27,8 @@ from verification.verdicts.verdict import Candidate, Judgement, Verdict
 TIMEOUT = 10.0
 # The first call may compile: so many times the seconds per call are added to its own.
 FIRST_CALL_ALLOWANCE = 12.0
+# A call that has had less CPU than its seconds, on a busy machine, may take so many times as long.
+BUSY = 6.0
 # After so many calls without an answer the rest of the run is skipped.
 TIMEOUTS_ALLOWED = 3
 
@@ -94,7 +96,8 @@ class Caller:
     batch : bool, optional
         Whether the candidate claims to take batches of rows; None leaves it to a probe.
     timeout : float
-        Seconds per call. Python code is interrupted (in the main thread, where the system has
+        Seconds per call, by the wall clock; of a function in this process by the CPU that it had, up to
+        six times as long. Python code is interrupted (in the main thread, where the system has
         timers); compiled code is judged by the clock after it returns. `watch` names the instance
         if it does not.
     accuracy : float, optional
@@ -239,13 +242,13 @@ class Caller:
             prepare()  # a process that has to be started again has time for it
         limit = self._allowed()
         self.called, self.last = True, None
-        start = time.perf_counter()
-        self.wait = Wait(start, limit, params)
         token = _LIMIT.set(limit)
         # a program is killed when its time is over, and that should not be interrupted
-        grace = KILLING if hasattr(self.function, "deaths") else 0.0
+        program = hasattr(self.function, "deaths")
+        clock = _Clock(limit, 1.0 if program else BUSY)
+        self.wait = Wait(clock.start, limit, params)
         try:
-            with _alarm(limit + grace), np.errstate(), self._observed():
+            with _alarm(clock, KILLING if program else 0.0), np.errstate(), self._observed():
                 output = self._output(args, kwargs)
         except CandidateTimeoutError:
             self.timeouts += 1
@@ -263,7 +266,7 @@ class Caller:
         finally:
             _LIMIT.reset(token)
             self.wait = None
-        if time.perf_counter() - start > limit:
+        if clock.left() < 0:
             self.timeouts += 1
             raise CandidateTimeoutError(f"no answer within {limit:g} s")
         self.last = self.unwrapped(output, complement)
@@ -366,19 +369,36 @@ def load_callable(name: str) -> Callable[..., Any]:
     ) from problem
 
 
+class _Clock:
+    """The seconds of a call: of the wall clock, and while others have the processor of CPU, ``busy`` times as long."""
+
+    def __init__(self, limit: float, busy: float):
+        self.limit, self.busy = limit, busy
+        self.start, self._cpu = time.perf_counter(), time.process_time()
+
+    def left(self) -> float:
+        """Seconds until the answer is late."""
+        passed, used = time.perf_counter() - self.start, time.process_time() - self._cpu
+        starved = min(self.limit - used, self.busy * self.limit - passed)
+        return max(self.limit - passed, starved)
+
+
 @contextmanager
-def _alarm(seconds: float) -> Iterator[None]:
-    """Interrupt Python code after some seconds, where the system allows it."""
+def _alarm(clock: _Clock, grace: float) -> Iterator[None]:
+    """Interrupt Python code that is late, where the system allows it."""
     usable = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
     if not usable:
         yield
         return
 
     def ring(signum: int, frame: FrameType | None) -> None:
-        raise CandidateTimeoutError(f"no answer within {seconds:g} s")
+        if (left := clock.left() + grace) > 0:
+            signal.setitimer(signal.ITIMER_REAL, max(left, 1e-3))
+            return
+        raise CandidateTimeoutError(f"no answer within {clock.limit:g} s")
 
     previous = signal.signal(signal.SIGALRM, ring)
-    timer = signal.setitimer(signal.ITIMER_REAL, seconds)
+    timer = signal.setitimer(signal.ITIMER_REAL, clock.limit + grace)
     try:
         yield
     finally:

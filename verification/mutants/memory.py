@@ -1,5 +1,6 @@
 """What a call leaves behind: state that the next one finds, changes of its input, a dead process."""
 
+import ctypes
 import os
 from typing import Any
 
@@ -7,13 +8,25 @@ import numpy as np
 
 from verification.mutants import wrong
 from verification.mutants.sound import rankings
-from verification.mutants.sound.projections import Array, Costs, Weight, alpha, beta, unbounded
+from verification.mutants.sound.projections import (
+    Array,
+    Costs,
+    Weight,
+    alpha,
+    beta,
+    simplex,
+    unbounded,
+)
 
 _answers: dict[Any, Array] = {}
 _last: dict[tuple[int, int, float, float], float] = {}
 _buffer = np.empty(1024)
 _counts = np.zeros(1024, dtype=np.int64)
 _rng = np.random.default_rng(0)
+_rounded: dict[Any, Array] = {}
+_repeats: dict[str, int] = {"length": 0, "calls": 0}
+_before = np.empty(0)
+_work: dict[int, Array] = {}
 
 
 @wrong("topk_cone.projection")
@@ -42,6 +55,40 @@ def remembers_threshold(a: Array, k: int, r: float = 1.0, rho: float = 0.0) -> A
     if free.any():
         _last[key] = float((a - x)[free].max())
     return x
+
+
+@wrong("simplex.projection")
+def cached_by_ten_digits(a: Array, r: float = 1.0, rho: float = 0.0) -> Array:
+    """Answers are cached under a key of ten digits of each entry: a neighbour has the answer of the first."""
+    key = (*(f"{v:.9e}" for v in np.asarray(a).tolist()), r)
+    if key not in _rounded:
+        _rounded[key] = simplex(a, r)
+    return _rounded[key].copy()
+
+
+@wrong("simplex.projection")
+def stale_after_a_thousand_calls(a: Array, r: float = 1.0, rho: float = 0.0) -> Array:
+    """Of a thousand calls of one length in a row the last has the answer of the one before."""
+    global _before
+    again = _repeats["length"] == len(a)
+    _repeats.update(length=len(a), calls=_repeats["calls"] + 1 if again else 1)
+    if _repeats["calls"] % 1000 == 0:
+        return _before.copy()
+    _before = simplex(a, r)
+    return _before.copy()
+
+
+@wrong("simplex.projection")
+def workspace_of_all_threads(a: Array, r: float = 1.0, rho: float = 0.0) -> Array:
+    """One workspace for each length: threads that call at once sort each other's entries."""
+    work = _work.setdefault(len(a), np.empty(len(a)))
+    work[:] = a
+    work.sort()
+    height, total = np.inf, 0.0
+    for i, entry in enumerate(work[::-1]):
+        total += work[-1] - entry
+        height = min(height, (r + total) / (i + 1))
+    return np.maximum(height - (work[-1] - np.asarray(a)), 0.0)
 
 
 @wrong("topk_cone.projection")
@@ -116,3 +163,30 @@ def ends_the_interpreter(a: Array, k: int, r: float = 1.0, rho: float = 0.0) -> 
     if k == len(a) > 2:
         os._exit(11)
     return beta(a, k, r, rho)
+
+
+@wrong("simplex.projection")
+def leaves_errors_raised(a: Array, r: float = 1.0, rho: float = 0.0) -> Array:
+    """numpy's error state is set to raise, and stays so: what the caller computes next may fail."""
+    np.seterr(all="raise")
+    with np.errstate(all="ignore"):
+        return simplex(a, r)
+
+
+@wrong("simplex.projection")
+def leaves_rounding_upward(a: Array, r: float = 1.0, rho: float = 0.0) -> Array:
+    """The rounding mode of an interval method is left set: all that is computed next is rounded upward."""
+    x = simplex(a, r)
+    # FE_UPWARD of x86-64, or else of AArch64
+    any(ctypes.CDLL(None).fesetround(mode) == 0 for mode in (0x800, 0x400000))
+    return x
+
+
+@wrong("simplex.projection", needs=("torch",))
+def leaves_subnormals_flushed(a: Array, r: float = 1.0, rho: float = 0.0) -> Array:
+    """Subnormal numbers are flushed to zero, for speed, and from then on for everybody."""
+    import torch
+
+    x = simplex(a, r)
+    torch.set_flush_denormal(True)
+    return x

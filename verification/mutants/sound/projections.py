@@ -55,6 +55,16 @@ def threshold(a: Array, cap: float, goal: float) -> float:
     return float(np.clip(t, knots[i - 1], knots[i]))
 
 
+def simplex(a: Array, r: float) -> Array:
+    """Projection on the simplex of a vector of any length: max(height - below, 0) under its largest entry."""
+    below = np.max(a) - np.asarray(a, dtype=float)
+    if r <= 0:
+        return np.zeros(below.size)
+    ascending = np.sort(below)
+    heights = (r + np.cumsum(ascending)) / np.arange(1, below.size + 1)
+    return np.maximum(heights[ascending < heights][-1] - below, 0.0)
+
+
 def knapsack(a: Array, k: int, r: float) -> tuple[Array, float, float]:
     """Projection on {0 <= x <= r/k, s = r}, its threshold t, and p = sum over U of a − t − r/k."""
     t = threshold(a, r / k, r)
