@@ -61,7 +61,10 @@ def _in_steps(call: Caller, instance: Instance, usual: np.ndarray) -> Judgement:
 def _wrong(instance: Instance, answer: Candidate, usual: np.ndarray, where: str) -> Judgement:
     """A failure where the answer is wrong and the ``usual`` one is right."""
     judgement = certificates.judge(instance, answer)
-    if judgement.verdict is not Verdict.FAIL or not certificates.judge(instance, Candidate(usual)).ok:
+    if (
+        judgement.verdict is not Verdict.FAIL
+        or not certificates.judge(instance, Candidate(usual)).ok
+    ):
         return Judgement(Verdict.PASS)
     return replace(judgement, message=f"wrong where {where}: {judgement.message}")
 

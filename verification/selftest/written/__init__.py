@@ -103,7 +103,7 @@ FIXED: dict[str, dict[str, Any]] = {
     "erm_sdca": {"loss": "multiclass_hinge"},
     "svm_no_bias": {"bias": False},
     "svm_plus_smo": {"nonneg_slack": False},
-    "binary_ascent": {"bias": True},
+    "binary_ascent": {"bias": False},
     "erm_softmax": {"loss": "softmax"},
 }
 #: Seconds per call of what is slow by its nature: coordinate ascent in plain Python at large C.

@@ -1,9 +1,10 @@
-"""Right ports that the faults of `fourth.toml` start from: NumPy, SciPy and plain Python, one style each."""
+"""Right ports that the faults of `fourth.toml` start from: NumPy, SciPy, numba and plain Python, one style each."""
 
 import bisect
 import math
 from fractions import Fraction
 
+import numba
 import numpy as np
 import scipy.linalg
 import scipy.optimize
@@ -90,6 +91,8 @@ def alpha_nested(a, k=1, r=1.0, rho=0.0):
     if b[k - 1] - b[k] >= first:
         x[order[:k]] = first
         return x
+    shift = b[k - 1]
+    b = b - shift
     rising = b[::-1].tolist()
     sums = [0.0]
     for v in rising:
@@ -113,7 +116,7 @@ def alpha_nested(a, k=1, r=1.0, rho=0.0):
 
     def slope(u):
         t = threshold(u)
-        return k * t + above(t) - kappa * u
+        return k * (t + shift) + above(t) - kappa * u
 
     high = min(r / k, total / (k * k * (rho + 1 / d)))
     u = high
@@ -132,12 +135,10 @@ def alpha_nested(a, k=1, r=1.0, rho=0.0):
     middle = (b > t) & ~top
     p, q = int(top.sum()), int(middle.sum())
     if q:
-        shift = b[k - 1]
-        up, mid = math.fsum(b[top] - shift), math.fsum(b[middle] - shift)
-        at = k * shift
-        free = (up + mid + at + (k - p - q) * mid / q) / (kappa + (k - p - q) * (k - p) / q)
+        up, mid = math.fsum(b[top]), math.fsum(b[middle])
+        free = (up + mid + k * shift + (k - p - q) * mid / q) / (kappa + (k - p - q) * (k - p) / q)
         u = min(free, r / k)
-        t = shift + (mid - (k - p) * u) / q
+        t = (mid - (k - p) * u) / q
     x[order] = np.clip(b - t, 0, u)
     return x
 
@@ -272,14 +273,15 @@ def bipartite_bisect(a, y, r=1.0):
         shifted = v - v[0]
         means = (np.cumsum(shifted) - total) / np.arange(1, len(v) + 1)
         n = max(int(np.count_nonzero(shifted > means)), 1)
-        return v[0] + means[n - 1], n
+        return means[n - 1], n
 
     def both(total):
-        return cut(sides[0], total)[0] + cut(sides[1], total)[0]
+        return cut(sides[0], total)[0] + cut(sides[1], total)[0] + highest
 
+    highest = sides[0][0] + sides[1][0]
     total = r
     if both(r) < 0:
-        low, high = 0.0, float(r)
+        low, high = 0.0, min(float(r), highest * len(a))
         for _ in range(200):
             total = low + (high - low) / 2
             if total <= low or total >= high:
@@ -291,8 +293,8 @@ def bipartite_bisect(a, y, r=1.0):
         i, j = cut(sides[0], total)[1], cut(sides[1], total)[1]
         mean = math.fsum(sides[0][:i]) / i + math.fsum(sides[1][:j]) / j
         total = min(mean / (1 / i + 1 / j), r)
-    x[left] = np.maximum(a[left] - cut(sides[0], total)[0], 0)
-    x[right] = np.maximum(a[right] - cut(sides[1], total)[0], 0)
+    x[left] = np.maximum(a[left] - sides[0][0] - cut(sides[0], total)[0], 0)
+    x[right] = np.maximum(a[right] - sides[1][0] - cut(sides[1], total)[0], 0)
     return x
 
 
@@ -304,6 +306,10 @@ def others(scores, y, costs, default):
     f = np.asarray(scores, dtype=float)
     c = np.full(len(f), default) if costs is None else np.asarray(costs, dtype=float)
     return np.delete(f - f[y] + c, y)
+
+
+#: Away from the numbers that have fewer digits; an update is a projection of any multiple of the scores.
+UP = 2.0**400
 
 
 def block(x, y, weight):
@@ -328,7 +334,8 @@ def smooth_alpha_value(scores, y, k=1, gamma=1.0, costs=None, sample_weight=None
     """By the projection on the set times gamma."""
     z = others(scores, y, costs, 1.0)
     p = alpha_nested(z, k, gamma)
-    value = float(p @ (z - p / 2)) / gamma
+    x = p / gamma
+    value = max(0.0, math.fsum(np.sort(z - p)[len(z) - k :]) / k) + gamma / 2 * float(x @ x)
     return value if sample_weight is None else sample_weight * value
 
 
@@ -366,7 +373,7 @@ def alpha_update(q, y, k_ii, C=1.0, k=1, costs=None, sample_weight=None):
         if z[best].sum() > 0:
             x[best] = weight / k
     else:
-        x = alpha_nested(z / k_ii, k, weight, 1.0)
+        x = alpha_nested(z * UP, k, weight * (k_ii * UP), 1.0) / (k_ii * UP)
     return block(x, y, 1.0)
 
 
@@ -379,7 +386,7 @@ def beta_update(q, y, k_ii, C=1.0, k=1, costs=None, sample_weight=None):
         best = np.argsort(-z, kind="stable")[:k]
         x[best] = np.where(z[best] > 0, weight / k, 0.0)
     else:
-        x = beta_breakpoints(z / k_ii, k, weight, 1.0)
+        x = beta_breakpoints(z * UP, k, weight * (k_ii * UP), 1.0) / (k_ii * UP)
     return block(x, y, 1.0)
 
 
@@ -430,12 +437,15 @@ def saturated(z, k, one):
     falling = np.sort(z)[::-1]
     for u in range(k):
         rest = falling[u:]
-        log_z = logsumexp(rest) if len(rest) else -math.inf
+        if not len(rest):
+            return falling, u / k, 0.0 if one else -math.inf
+        log_z = logsumexp(rest - rest[0])
         if one:
-            log_z = np.logaddexp(0, log_z)
-        if not len(rest) or math.log(k - u) + rest[0] <= log_z + 1e-15 * abs(log_z):
+            log_z = np.logaddexp(-rest[0], log_z)
+        if math.log(k - u) <= log_z:
             break
-    return falling[:u], u / k, log_z
+    log_z = rest[0] + logsumexp(rest - rest[0])
+    return falling[:u], u / k, np.logaddexp(0, log_z) if one else log_z
 
 
 def entropy_alpha_value(scores, y, k=1, costs=None, sample_weight=None):
@@ -509,7 +519,7 @@ def multilabel_hinge_update(q, y, k_ii, C=1.0, costs=None, sample_weight=None):
         if b[wrong] + b[good] > 0:
             x[wrong] = x[good] = weight
     else:
-        x = bipartite_bisect(b / k_ii, right.astype(int), weight)
+        x = bipartite_bisect(b * UP, right.astype(int), weight * (k_ii * UP)) / (k_ii * UP)
     return np.where(right, x, -x)
 
 
@@ -517,7 +527,10 @@ def multilabel_smooth_value(scores, y, gamma=1.0, costs=None, sample_weight=None
     """The value by the projection."""
     z, right = multilabel_margins(scores, y, costs)
     p = bipartite_bisect(z, right.astype(int), gamma)
-    value = float(p @ (z - p / 2)) / gamma
+    value = 0.0
+    if right.any() and not right.all():
+        x, rest = p / gamma, z - p
+        value = max(0.0, rest[right].max() + rest[~right].max()) + gamma / 2 * float(x @ x)
     return value if sample_weight is None else sample_weight * value
 
 
@@ -542,7 +555,7 @@ def ova_logistic_update(q, y, k_ii, C=1.0, costs=None, sample_weight=None):
     weight = C * (1.0 if sample_weight is None else sample_weight)
     alpha = weight * k_ii
     b = ova_margins(q, y, costs, 0.0)
-    low, high = b - alpha, b.copy()
+    low, high = np.clip(b - alpha, -750, 750), np.clip(b, -750, 750)
     for _ in range(120):
         middle = low + (high - low) / 2
         below = alpha * expit(middle) + middle < b
@@ -585,8 +598,8 @@ def sparsemax_conjugate(x, costs=None):
     s = math.fsum(x)
     if np.any(x < 0) or s > 1 + 4e-16 * len(x):
         return math.inf
-    value = 0.5 * math.fsum(x * x) + 0.5 * (1 - s) ** 2 - 0.5
-    return value if costs is None else value - math.fsum(x * np.asarray(costs, dtype=float))
+    slope = 1.0 if costs is None else 1.0 + np.asarray(costs, dtype=float)
+    return 0.5 * (math.fsum(x * x) + s * s) - math.fsum(slope * x)
 
 
 def squared_gradient(scores, y, k=1, costs=None, sample_weight=None):
@@ -676,30 +689,38 @@ def ap_inference_table(scores, y):
 # --- trainers ----------------------------------------------------------------------------------
 
 
+@numba.njit
 def smo(H, y, upper, eps):
     """Maximise sum a - a'Ha/2, 0 <= a <= upper, y'a = 0: maximal violating pairs of second order."""
     n = len(y)
     a, g = np.zeros(n), -np.ones(n)
-    diagonal = np.diag(H)
-    for _ in range(400_000):
-        up = ((y > 0) & (a < upper)) | ((y < 0) & (a > 0))
-        down = ((y < 0) & (a < upper)) | ((y > 0) & (a > 0))
-        v = -y * g
-        if not up.any() or not down.any():
+    for _ in range(20_000_000):
+        i, most, least = -1, -np.inf, np.inf
+        for t in range(n):
+            up = a[t] < upper[t] if y[t] > 0 else a[t] > 0
+            down = a[t] > 0 if y[t] > 0 else a[t] < upper[t]
+            if up and -y[t] * g[t] > most:
+                i, most = t, -y[t] * g[t]
+            if down:
+                least = min(least, -y[t] * g[t])
+        if i < 0 or most - least <= eps:
             break
-        i = int(np.argmax(np.where(up, v, -np.inf)))
-        gap = v[i] - v
-        if np.max(gap[down]) <= eps:
-            break
-        curvature = np.maximum(diagonal[i] + diagonal - 2 * y[i] * y * H[i], 1e-12)
-        j = int(np.argmax(np.where(down & (gap > 0), gap**2 / curvature, -np.inf)))
-        step = gap[j] / curvature[j]
+        j, best = -1, 0.0
+        for t in range(n):
+            down = a[t] > 0 if y[t] > 0 else a[t] < upper[t]
+            gap = most + y[t] * g[t]
+            if down and gap > 0:
+                scale = H[i, i] + H[t, t] + 1e-300
+                curvature = max(scale - 2 * y[i] * y[t] * H[i, t], 1e-15 * scale)
+                if gap * gap / curvature > best:
+                    j, best, step = t, gap * gap / curvature, gap / curvature
         step = min(step, upper[i] - a[i] if y[i] > 0 else a[i])
         step = min(step, a[j] if y[j] > 0 else upper[j] - a[j])
         a_i, a_j = a[i], a[j]
         a[i] = min(max(a_i + y[i] * step, 0.0), upper[i])
         a[j] = min(max(a_j - y[j] * step, 0.0), upper[j])
-        g += H[:, i] * (a[i] - a_i) + H[:, j] * (a[j] - a_j)
+        for t in range(n):
+            g[t] += H[t, i] * (a[i] - a_i) + H[t, j] * (a[j] - a_j)
     return a
 
 
@@ -740,9 +761,9 @@ def svm_plus_smo(X=None, y=None, Z=None, C=1.0, lam=1.0, sample_weight=None, non
     return {"alpha": alpha, "beta": np.zeros(len(y))}
 
 
-def binary_ascent(X, y, C=1.0, bias=True, tol=1e-6):
-    """Liblinear's dual coordinate descent, the bias as a constant feature."""
-    X = np.column_stack([np.asarray(X, dtype=float), np.ones(len(X))])
+def binary_ascent(X, y, C=1.0, bias=False, tol=1e-6):
+    """Liblinear's dual coordinate descent, without a bias."""
+    X = np.asarray(X, dtype=float)
     sign = np.where(np.asarray(y) == 1, 1.0, -1.0)
     n = len(sign)
     norms = (X * X).sum(axis=1)
@@ -770,7 +791,7 @@ def erm_softmax(X=None, y=None, C=1.0, loss="softmax", k=None, gamma=None, sampl
         rows = vectors * np.sqrt(np.maximum(values, 0))
     n, d = rows.shape
     c = None if costs is None else np.asarray(costs, dtype=float)
-    m = int(y.max()) + 1 if c is None else len(c)
+    m = int(y.max()) + 1 if c is None else c.shape[-1]
     weight = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     truth = np.eye(m)[y]
 
