@@ -1,5 +1,5 @@
-"""Ports written by hand: right solvers (`right`, `right_fourth`), and one fault each (`first.toml` to
-`fourth.toml`).
+"""Ports written by hand: right solvers (`right`, `right_sets`, `right_losses`), and one fault each
+(`first.toml` to `fifth.toml`).
 
 The faults were written before the checks were looked at, from what ports get wrong; the rates of the first
 run are in `docs/selftest/written.json`. ``python -m verification.selftest.written first --profile quick``
@@ -53,8 +53,8 @@ PROBLEMS = {
     "multilabel_gradient": "multilabel_hinge.gradient",
     "ap_inference": "average_precision.loss_augmented_inference",
 }
-#: The solvers of `right_fourth.py`.
-PROBLEMS_FOURTH = {
+#: The solvers of `right_sets.py` and `right_losses.py`.
+MORE = {
     "condat_simplex": "simplex.projection",
     "capped_halving": "capped_simplex.projection",
     "alpha_nested": "topk_simplex_alpha.projection",
@@ -97,14 +97,28 @@ PROBLEMS_FOURTH = {
     "svm_plus_smo": "svm_plus_squared_hinge.dual",
     "binary_ascent": "binary_svm.dual",
     "erm_softmax": "multiclass_erm.primal",
+    "entropy_beta_gradient": "topk_entropy_beta.gradient",
+    "entropy_multilabel_conjugate": "multilabel_entropy.conjugate",
+    "ova_hinge_prox": "ova_hinge.prox",
+    "truncated_prox": "truncated_topk_entropy.prox",
+    "squared_conjugate": "squared_topk_hinge.conjugate",
+    "svm_primal": "svm.primal",
+    "sparsemax_update": "sparsemax.sdca_update",
+    "smooth_alpha_prox": "smooth_topk_hinge_alpha.prox",
+    "smooth_beta_update": "smooth_topk_hinge_beta.sdca_update",
+    "multilabel_hinge_prox": "multilabel_hinge.prox",
 }
-SETS = ("first", "second", "third", "fourth")
+SETS, RIGHT = (
+    ("first", "second", "third", "fourth", "fifth"),
+    ("right", "right_sets", "right_losses"),
+)
 FIXED: dict[str, dict[str, Any]] = {
     "erm_sdca": {"loss": "multiclass_hinge"},
     "svm_no_bias": {"bias": False},
     "svm_plus_smo": {"nonneg_slack": False},
     "binary_ascent": {"bias": False},
     "erm_softmax": {"loss": "softmax"},
+    "svm_primal": {"loss": "hinge"},
 }
 #: Seconds per call of what is slow by its nature: coordinate ascent in plain Python at large C.
 TIMEOUT = {"erm_sdca": 120.0}
@@ -118,8 +132,8 @@ def ports(name: str) -> list[dict[str, str]]:
 
 def build(of: str, old: str = "", new: str = "", code: str = "", **_: str) -> Callable[..., Any]:
     """The solver `of`, with ``old`` replaced by ``new`` in its file, or ``code`` around it."""
-    file = "right_fourth.py" if of in PROBLEMS_FOURTH else "right.py"
-    text = importlib.resources.files(__name__).joinpath(file).read_text()
+    files = [importlib.resources.files(__name__).joinpath(f"{name}.py") for name in RIGHT]
+    file, text = next((f.name, t) for f in files if f"def {of}(" in (t := f.read_text()))
     if old:
         if text.count(old) < 1:
             raise ValueError(f"{old!r} is not in {file} any more")
@@ -139,7 +153,7 @@ def run(port: dict[str, str], profile: str, **options: Any) -> verification.Repo
     options = {"timeout": TIMEOUT.get(of, 10.0)} | options
     return verification.verify(
         build(**port),
-        (PROBLEMS | PROBLEMS_FOURTH)[of],
+        (PROBLEMS | MORE)[of],
         profile,
         fixed=FIXED.get(of),
         shrink=False,
@@ -150,11 +164,11 @@ def run(port: dict[str, str], profile: str, **options: Any) -> verification.Repo
 def main() -> None:
     """The command: a line of JSON for each port."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("set", choices=[*SETS, "right", "right_fourth"])
+    parser.add_argument("set", choices=[*SETS, "right", "right_more"])
     parser.add_argument("--profile", default="quick")
     parser.add_argument("--only", default="")
     args = parser.parse_args()
-    right = {"right": PROBLEMS, "right_fourth": PROBLEMS_FOURTH}.get(args.set)
+    right = {"right": PROBLEMS, "right_more": MORE}.get(args.set)
     chosen = [{"of": of, "name": of} for of in right] if right else ports(args.set)
     for port in chosen:
         if args.only in ("", port["name"]):
