@@ -27,8 +27,9 @@ def rationals(values: Iterable[Any]) -> Array:
 
 
 def single(value: object) -> Any:
-    """The number in an array without axes; numbers as they are."""
-    return value[()] if isinstance(value, np.ndarray) else value
+    """The number in an array without axes; an integer of numpy's as one of Python's, which never overflows."""
+    number = value[()] if isinstance(value, np.ndarray) else value
+    return number.item() if isinstance(number, np.integer) else number
 
 
 def descending(v: Array) -> Array:

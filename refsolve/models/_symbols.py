@@ -35,9 +35,13 @@ GAMMA = Symbol(
     "gamma", "smoothing, or null where the loss has none", low=0, low_open=True, default=None
 )
 COSTS = Symbol(
-    "costs", "a margin for each class (m,), or null: those of the loss", low=0, default=None,
+    "costs",
+    "a margin for each class (m,), or for each example and class (n, m) with 0 at its own class, "
+    "or null: those of the loss",
+    low=0,
+    default=None,
     shape="data",
-)  # fmt: skip
+)
 BIAS = Symbol("bias", 'false, true (regularised), or "free"', default=False, shape="name")
 SLACKS = Symbol(
     "nonneg_slack", "whether xi_i >= 0 is asked for, true or false", default=True, shape="name"

@@ -9,6 +9,8 @@ from _draw import SETS, biased, rational_point, set_params
 from refsolve import exact
 from refsolve.errors import InvalidParameterError, UnknownProblemError
 from refsolve.exact import faces
+from refsolve.proofs import rationals
+from refsolve.proofs.domain import Domain
 
 
 def test_every_set_has_an_exact_projection():
@@ -77,3 +79,15 @@ def test_bad_input():
         exact.project("simplex", [Fraction(1)], r=Fraction(-1, 2))
     with pytest.raises(InvalidParameterError, match="at most 5"):
         faces.project("simplex", [Fraction(1)] * 6, r=Fraction(1))
+
+
+@pytest.mark.parametrize("stem", [s for s in SETS if s != "knapsack"])
+def test_gaps_of_long_fractions_are_exact(stem):
+    """A support of 0 beside an integer r is no integer of numpy, that overflows with long denominators."""
+    d, long = 4, Fraction(1, 3**90)
+    params = set_params(stem, 1, Fraction(1), d)
+    domain = Domain(stem, params | ({"r": 1} if "r" in params else {}), r=1)
+    x = rationals.project(domain, rationals.vector([long] * d))
+    gap = rationals.fw_gap(domain, x, rationals.vector([1 + long] * d), Fraction(1))
+    assert gap >= 0
+    assert all(type(part) is int for part in gap.as_integer_ratio())

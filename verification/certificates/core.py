@@ -62,7 +62,13 @@ def own_domain(instance: Instance) -> Domain:
     module = catalogue.load(instance.stem)
     names = {*module.SPEC.names, *getattr(module, "arguments", ())} - {"a", "rho"}
     given = {n: instance[n] for n in lookup(instance.problem).arguments if n in names}
-    return Domain(instance.stem, {n: _plain(v) for n, v in given.items() if v is not None})
+    counts = {symbol.name for symbol in module.SPEC.symbols if symbol.kind == "integer"}
+    exactly = {  # int / int would turn Fractions into floats
+        n: Fraction(v) if isinstance(v, int) and n not in counts else _plain(v)
+        for n, v in given.items()
+        if v is not None
+    }
+    return Domain(instance.stem, exactly)
 
 
 def given_params(instance: Instance) -> dict[str, Any]:

@@ -55,13 +55,43 @@ def _in_steps(call: Caller, instance: Instance, usual: np.ndarray) -> Judgement:
         return Judgement(Verdict.PASS)
     if answer.x.shape == usual.shape and answer.x.tobytes() == usual.tobytes():
         return Judgement(Verdict.PASS)
+    return _wrong(instance, answer, usual, "the arrays are np.repeat(a, 2)[::2]")
+
+
+def _wrong(instance: Instance, answer: Candidate, usual: np.ndarray, where: str) -> Judgement:
+    """A failure where the answer is wrong and the ``usual`` one is right."""
     judgement = certificates.judge(instance, answer)
-    if judgement.verdict is not Verdict.FAIL:
+    if (
+        judgement.verdict is not Verdict.FAIL
+        or not certificates.judge(instance, Candidate(usual)).ok
+    ):
         return Judgement(Verdict.PASS)
-    if not certificates.judge(instance, Candidate(usual)).ok:
+    return replace(judgement, message=f"wrong where {where}: {judgement.message}")
+
+
+def _of_integers(call: Caller, instance: Instance) -> Judgement:
+    """Whole numbers as floats and as integers: who makes its arrays like the input cuts off fractions.
+
+    Who refuses integers says so.
+    """
+    name = instance.problem.data
+    main = instance[name]
+    if instance.operation == "conjugate" or np.ndim(main) == 0 or np.abs(main).max() > 2**50:
         return Judgement(Verdict.PASS)
-    message = f"wrong where the arrays are np.repeat(a, 2)[::2]: {judgement.message}"
-    return replace(judgement, message=message)
+    whole = instance.with_params(**{name: np.rint(main) + 0.0})
+    usual = np.array(call(whole).x)
+    params = whole.params
+    params[name] = params[name].astype(np.int64)
+    try:
+        answer = call.raw(params)
+    except CandidateCrashError:
+        return Judgement(Verdict.PASS)
+    return _wrong(whole, answer, usual, f"{name} is an array of integers, {name}.astype(int)")
+
+
+def _other_arrays(call: Caller, instance: Instance, usual: np.ndarray) -> Judgement:
+    judgement = _in_steps(call, instance, usual)
+    return judgement if not judgement.ok else _of_integers(call, instance)
 
 
 def script(call: Caller, instance: Instance, function: str) -> list[str]:
@@ -72,6 +102,8 @@ def script(call: Caller, instance: Instance, function: str) -> list[str]:
     again = f"{function}({call.arguments_code(instance.params, own)})"
     other = call.arguments_code(instance.params, own | {name: f"-3 * {name}[::-1] + 1"})
     steps = call.arguments_code(instance.params, {n: f"np.repeat({n}, 2)[::2]" for n in arrays})
+    whole = call.arguments_code(instance.params, own | {name: f"np.rint({name}).astype(int)"})
+    floats = call.arguments_code(instance.params, own | {name: f"np.rint({name})"})
     lines = [f"{n} = {literal(v)}" for n, v in arrays.items()]
     listed, ranked = ", ".join(arrays), instance.problem.ranking
     same = "print(x, first)" if ranked else "print(np.array_equal(x, first, equal_nan=True))"
@@ -97,6 +129,8 @@ def script(call: Caller, instance: Instance, function: str) -> list[str]:
         f"{same}  # {'they differ' if ranked else 'False'}: the answer depends on earlier calls",
         f"print({function}({steps}))  # not the same arrays in memory, and equal to them:",
         "print(first)",
+        f"print({function}({whole}))  # of integers, and equal to them as floats:",
+        f"print({function}({floats}))",
     ]
 
 
@@ -120,7 +154,7 @@ def examine(call: Caller, instance: Instance) -> Judgement:
             return Judgement(Verdict.FAIL, message=message)
     second = call(instance).x
     if second.shape == kept.shape and second.tobytes() == kept.tobytes():
-        return _in_steps(call, instance, kept)
+        return _other_arrays(call, instance, kept)
     # threads may sum in another order: both answers may differ by rounding, and only by that
     for answer in (kept, second):
         judgement = certificates.judge(instance, Candidate(answer))
@@ -130,4 +164,4 @@ def examine(call: Caller, instance: Instance) -> Judgement:
                 f"{judgement.message}"
             )
             return Judgement(judgement.verdict, message=message, terms=judgement.terms)
-    return _in_steps(call, instance, kept)
+    return _other_arrays(call, instance, kept)

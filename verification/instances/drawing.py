@@ -33,6 +33,8 @@ def complete(problem: Problem, rng: Rng, family: str, vector: np.ndarray, **fixe
             params[symbol.name] = symbol.draw(rng, d, size, params)
     if params.get("k_ii") == 0:  # then x_i = 0, and so are its scores
         params[problem.data] = np.zeros_like(vector)
+        if "costs" in params and "costs" not in fixed:  # they are all that matters
+            params["costs"] = _costs_alone(problem, rng.spawn(1)[0], vector.size, params["y"])
     if problem.labels and problem.operation == "conjugate" and rng.random() < 0.8:
         params["x"] = _labelled_dual_point(problem, vector, params["y"])
     return Instance.of(problem.name, family, **params)
@@ -111,6 +113,18 @@ def _costs(problem: Problem, rng: Rng, size: int, y: int | None) -> np.ndarray |
     costs = (
         rng.choice([0.5, 1.0, 2.0], size=size) if rng.random() < 0.5 else rng.uniform(0, 2, size)
     )
+    if problem.others:
+        costs[y] = 0.0
+    return costs
+
+
+def _costs_alone(problem: Problem, rng: Rng, size: int, y: int | np.ndarray) -> np.ndarray | None:
+    """Costs where there are no scores: often 0, and of labels often 0 on one side."""
+    if rng.random() < 0.3:
+        return None
+    costs = rng.choice([0.0, 0.5, 1.0, 2.0], size=size)
+    if problem.labels and rng.random() < 0.7:
+        costs[np.asarray(y) == rng.integers(2)] = 0.0
     if problem.others:
         costs[y] = 0.0
     return costs
