@@ -22,6 +22,8 @@ from refsolve.cones.enclosure import EPS, TINY, Enclosed, above, norm
 
 #: Systems that are solved as dense ones, and how many numbers a sparse one may have.
 DENSE, LARGEST_DENSE, MOST = 300, 6000, 20_000_000
+#: Of more equations than are solved as dense ones, unknowns in no more than these are tried alone first.
+FEW = 4
 
 
 class Unproven(Exception):
@@ -35,7 +37,7 @@ def power_of_two(values: Array) -> Array:
     return np.where(values > 0, powers, 0.0)
 
 
-def least_eigenvalue(matrix: Any, error: float = 0.0) -> float:
+def least_eigenvalue(matrix: Any, error: float = 0.0, factor: Factor | None = None) -> float:
     """A number that no eigenvalue of a symmetric matrix is below; 0 or less where none is found.
 
     Parameters
@@ -44,8 +46,10 @@ def least_eigenvalue(matrix: Any, error: float = 0.0) -> float:
         Its diagonal about 1.
     error : float
         By how much (spectral norm) ``matrix`` may differ from what is meant.
+    factor : Factor, optional
+        Of ``matrix``, where it is known.
     """
-    factor = Factor.of(matrix)
+    factor = factor or Factor.of(matrix)
     if factor is None:
         return 0.0
     guess = factor.smallest()
@@ -155,7 +159,7 @@ class System:
         if factor is None:
             raise Unproven("the equations are dependent")
         self.factor = factor
-        self.least = least_eigenvalue(M, error)
+        self.least = least_eigenvalue(M, error, factor)
         if not self.least > 0:
             raise Unproven("the equations are too nearly dependent to be certain of a solution")
 
@@ -174,12 +178,15 @@ class System:
 
 def system_of(C: Any, weights: Array) -> System:
     """Equations whose unknowns move as far as they may, or less unevenly where rounding forbids that."""
-    refused = Unproven("")
-    for power in (1.0, 0.5, 0.25):
-        try:
-            return System(C, np.maximum(weights, 0.0) ** power)
-        except Unproven as error:
-            refused = error
+    refused, weights = Unproven(""), np.maximum(weights, 0.0)
+    many = np.diff(sp.csc_array(C).indptr) > FEW
+    few = [np.where(many, 0.0, weights)] if C.shape[0] > DENSE and many.any() else []
+    for given in (*few, weights):
+        for power in (1.0, 0.5, 0.25):
+            try:
+                return System(C, given**power)
+            except Unproven as error:
+                refused = error
     raise refused
 
 

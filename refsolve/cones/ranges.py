@@ -124,6 +124,10 @@ class Ranges:
             heads = program.heads
             near = np.maximum(np.maximum(lo[tails], -hi[tails]), 0.0)
             np.maximum.at(lo, heads[cone], near)
+            with np.errstate(over="ignore"):
+                norm = np.sqrt(np.bincount(cone, near * near, minlength=len(heads)))
+            norm = norm * (1 - _WIDER * np.array(program.soc))
+            lo[heads] = np.maximum(lo[heads], np.where(np.isfinite(norm), norm, 0.0))
             hi[tails] = np.minimum(hi[tails], hi[heads][cone])
             lo[tails] = np.maximum(lo[tails], -hi[heads][cone])
         x = program.exponential
@@ -142,6 +146,10 @@ class Ranges:
             most = most + 1e-13 * (np.abs(most) + lo[y] + hi[z]) + _TINY
             known = (lo[y] > 0) & (hi[z] > 0) & np.isfinite(most)
             hi[x] = np.where(known, np.minimum(hi[x], most), hi[x])
+            share = lo[x] / lo[y]
+            least = lo[y] * np.exp(share) * (1 - 1e-14 * (8 + np.abs(share))) - _TINY
+            known = (lo[y] > 0) & (hi[y] == lo[y]) & np.isfinite(least)
+            lo[z] = np.where(known, np.maximum(lo[z], least), lo[z])
 
         for block, rows in program.more:
             block.narrow(lo[rows], hi[rows])
