@@ -152,7 +152,7 @@ def _entropy(rng: np.random.Generator) -> cp.Problem:
     )
 
 
-for _name, _size in (("transport", 100), ("flow", 5000), ("obstacle", 60), ("optimal control", 1000)):
+for _name, _size in (("transport", 100), ("flow", 2000), ("obstacle", 60), ("optimal control", 1000)):
     _family(_name, _size)
 
 

@@ -65,6 +65,15 @@ def least_eigenvalue(matrix: Any, error: float = 0.0, factor: Factor | None = No
     return 0.0
 
 
+def by_diagonal(matrix: Any) -> Any:
+    """Factors of a sparse symmetric matrix, pivots on its diagonal, which keeps them sparse, or None."""
+    pivots: dict[str, Any] = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+    try:
+        return splu(sp.csc_array(matrix), permc_spec="MMD_AT_PLUS_A", **pivots)
+    except (RuntimeError, MemoryError):
+        return None
+
+
 class Factor:
     """A factorisation of a symmetric matrix, and how far it may be from being positive semidefinite.
 
@@ -91,14 +100,8 @@ class Factor:
             except np.linalg.LinAlgError:
                 return None
             return cls(lambda v: cho_solve((lower, True), v, check_finite=False), size, hidden)
-        try:
-            by_diagonal: dict[str, Any] = {
-                "diag_pivot_thresh": 0.0,
-                "options": {"SymmetricMode": True},
-            }
-            columns: Any = sp.csc_array(given)
-            found: Any = splu(columns, permc_spec="MMD_AT_PLUS_A", **by_diagonal)
-        except RuntimeError:
+        found = by_diagonal(given)
+        if found is None:
             return None
         L, U = sp.csr_array(found.L), sp.csr_array(found.U)
         pivots = U.diagonal()
@@ -150,7 +153,7 @@ class System:
             raise Unproven("an equation has no unknown that may move")
         self.S = 1.0 / power_of_two(length)
         self.G = sp.csr_array(sp.diags_array(self.S) @ G)
-        M = _square(self.G)
+        M = square(self.G)
         ones = np.ones(p)
         terms = int(np.diff(self.G.indptr).max(initial=0)) + 8
         rough = above(abs(self.G) @ (abs(self.G.T) @ ones), p + self.G.shape[1])
@@ -190,7 +193,7 @@ def system_of(C: Any, weights: Array) -> System:
     raise refused
 
 
-def _square(G: Any) -> Any:
+def square(G: Any) -> Any:
     """G G', dense where that is cheaper."""
     p = G.shape[0]
     if p <= DENSE:

@@ -216,9 +216,9 @@ class Completion:
             largest = float(far.max(initial=0.0))
             if largest == 0:
                 return point
-            if not largest < 4 * best:
+            if not largest < best:
                 return None
-            best = min(best, largest)
+            best = largest
             x = pushed(program, point.x, ~self.fixed, far)
             if not np.all(np.isfinite(x)):
                 return None
@@ -337,20 +337,18 @@ class Completion:
 
     def repaired(self, x: Array, found: Proposal | None) -> Iterator[Point]:
         """Feasible points near ``x``: on the equations, and on the rows that multipliers call active."""
-        first = self.enclosed(x)
-        if first is not None:
-            yield first
-        program = self.program
+        program, y, others = self.program, x, np.zeros(0, dtype=int)
         if found is not None and program.nonneg:
             s = program.b - program.rows @ x
             rows = np.arange(program.zero, program.zero + program.nonneg)
             size = 1e-5 * (1 + np.abs(program.b[rows]))
             active = rows[(found.z[rows] > s[rows]) & (s[rows] < size)]
-            if len(active):
-                y, others = self.snapped(x, active)
-                point = self.enclosed(y, others)
-                if point is not None:
-                    yield point
+            y, others = self.snapped(x, active)
+        tries = [(x, None), (y, others)] if len(others) else [(y, None), (x, None)]
+        for start, met in tries[: 1 if y is x else 2]:
+            point = self.enclosed(start, met)
+            if point is not None:
+                yield point
 
     def tightened(self, x: Array) -> Iterator[Point]:
         """Points of least objective with rows tightened, and on the way there from ``x``."""
