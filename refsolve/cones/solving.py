@@ -15,7 +15,7 @@ from refsolve.cones.program import ConeProgram
 
 
 #: By how much, relative to its terms, a polished point is inside rows that bind, so that rounding is not felt.
-INSIDE = 1e-13
+INSIDE = 1e-14
 #: What a polished solution may lack, relatively, and be called that.
 POLISHED = 1e-9
 
@@ -116,7 +116,7 @@ def polished(program: ConeProgram, found: Proposal, rounds: int = 40) -> Proposa
         if lack < least:
             said = "polished" if lack <= POLISHED else "nearly polished"
             best, least = Proposal(x, np.where(inequality, np.maximum(z, 0), z), said), lack
-        wrong = inequality & (short > INSIDE)
+        wrong = inequality & (short > 1e-13)
         if not wrong.any():
             break
         active = active ^ wrong
@@ -135,7 +135,7 @@ def _equality_solution(
         np.concatenate((x, z)).astype(np.longdouble),
     )
     best, least = None, np.inf
-    for shift in (1e-8, 1e-11):
+    for shift in (1e-8, 1e-11, 1e-15):
         size = shift * float(np.abs(K.data).max(initial=1.0))
         # quasidefinite
         factor = by_diagonal(K + sp.diags_array(np.repeat((size, -size), (n, len(rows)))))
@@ -148,7 +148,7 @@ def _equality_solution(
             left = float(np.abs(target - long @ y).max(initial=0.0))
         if left < least and np.all(np.isfinite(y)):
             best, least = (y[:n].astype(float), y[n:].astype(float)), left
-        if least <= 1e-12 * float(np.abs(target).max(initial=1.0)):
+        if least <= 1e-13 * float(np.abs(target).max(initial=1.0)):
             break
     return best
 
