@@ -72,7 +72,7 @@ class Bounds:
             return None
         if self._near is None or not np.array_equal(self._near[0], x):
             z = MEETS * (1 + np.abs(self.program.b))
-            self._near = x, polished(self.program, Proposal(x, z, ""), rounds=8)
+            self._near = x, polished(self.program, Proposal(x, z, ""), rounds=8, most=2e6)
         return self._near[1]
 
     def _proposals(self, x: Array) -> Iterator[Proposal]:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from refsolve._lazy import clarabel
 from refsolve._types import Array
-from refsolve.cones.linear_systems import by_diagonal
+from refsolve.cones.linear_systems import by_diagonal, envelope
 from refsolve.cones.program import ConeProgram
 
 
@@ -88,11 +88,14 @@ def proposal(
     return Proposal(x, z + reward * inner, str(solution.status))
 
 
-def polished(program: ConeProgram, found: Proposal, rounds: int = 40) -> Proposal | None:
+def polished(
+    program: ConeProgram, found: Proposal, rounds: int = 40, most: float = 1e8
+) -> Proposal | None:
     """A solution of a linear or quadratic program to more digits, from the rows that bind it.
 
     The rows whose multiplier exceeds their slack are met, but for rounding, by a sparse factorisation with
-    refinement; rows whose multiplier is negative are let go, rows that fail are added.
+    refinement; rows whose multiplier is negative are let go, rows that fail are added. Not where the
+    factors may have more than ``most`` numbers.
     """
     if program.soc or program.exp or program.other:
         return None
@@ -104,7 +107,7 @@ def polished(program: ConeProgram, found: Proposal, rounds: int = 40) -> Proposa
     best, least = None, np.inf
     for _ in range(rounds):
         rows = np.flatnonzero(active)
-        solved = _equality_solution(program, rows, inner, x, z[rows])
+        solved = _equality_solution(program, rows, inner, x, z[rows], most)
         if solved is None:
             break
         x, multipliers = solved
@@ -124,11 +127,13 @@ def polished(program: ConeProgram, found: Proposal, rounds: int = 40) -> Proposa
 
 
 def _equality_solution(
-    program: ConeProgram, rows: Array, b: Array, x: Array, z: Array
+    program: ConeProgram, rows: Array, b: Array, x: Array, z: Array, most: float
 ) -> tuple[Array, Array] | None:
     """Where the objective is stationary with some rows as equations, and their multipliers."""
     A, n = program.rows[rows], len(x)
     K = sp.block_array([[sp.csc_array(program.P), A.T], [A, None]], format="csc")
+    if envelope(K) > most:
+        return None
     target = np.concatenate((-program.q, b[rows])).astype(np.longdouble)
     long, start = (
         sp.csr_array(K).astype(np.longdouble),
