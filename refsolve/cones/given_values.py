@@ -39,8 +39,8 @@ class GivenValues:
     def __init__(self, problem: Any, whole: Compiled, bounds: Bounds, tolerance: float) -> None:
         self.problem, self.whole, self.tolerance = problem, whole, tolerance
         self.program, self.bounds = whole.program, bounds
-        #: Whether added variables with which their rows hold were found.
-        self.completed = False
+        #: The values with added variables with which their rows hold, if these were found.
+        self.completed: Point | None = None
 
     def feasibility(self, x: Array) -> tuple[Point, bool, float, float, float]:
         """The values completed; whether rows of added variables hold; what the constraints fail by.
@@ -59,7 +59,7 @@ class GivenValues:
                 point = given.enclosed(np.where(fixed, x, self.bounds.solution.x))
             if point is None:
                 _, point = next(given.attempts(x), (0.0, None))
-        whole = self.completed = point is not None
+        whole, self.completed = point is not None, point
         met = np.zeros(len(program.b), dtype=bool)
         if point is not None:
             met[: program.zero] = mixed[: program.zero]
@@ -193,11 +193,12 @@ class GivenValues:
                 values[columns] = x[self.whole.columns[variable_id]]
         program, offset = alone.program, Fraction(alone.offset)
         given = Completion(program, alone.fixed)
-        most, least = None, next(_given_bounds(given, values), LowerBound(None)).value
-        if self.completed:
-            program = given.mine
-        most = given_value(program, alone.fixed, values, goal, least)
-        least = given_bound(program, alone.fixed, values, most, goal)
+        least = next(_given_bounds(given, values), LowerBound(None)).value
+        most = self.bounds.value(self.completed) if self.completed else None
+        most = None if most is None else most - self.bounds.offset
+        if most is None or least is None or most - least > goal / 10:
+            most = given_value(given.mine, alone.fixed, values, goal, least)
+            least = given_bound(given.mine, alone.fixed, values, most, goal)
         return (
             None if most is None else most + offset,
             None if least is None else least + offset,

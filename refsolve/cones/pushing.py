@@ -32,11 +32,12 @@ def pushed(program: ConeProgram, x: Array, free: Array, far: Array) -> Array:
     if program.exp:
         heads = program.exponential
         lifted, lowered = _ways(program, x, far)
-        # the last entry up, or the first one down where nothing that may move is in the last
-        able = (A[heads + 2] != 0) @ free
-        lack[heads] = np.where(able, lifted, lowered)
-        target[heads], sign[heads] = np.where(able, heads + 2, heads), np.where(able, -1.0, 1.0)
+        # the first entry down, or the last one up where nothing that may move is in the first
+        able = ((A[heads] != 0) @ free) & np.isfinite(lowered)
+        lack[heads] = np.where(able, lowered, lifted)
+        target[heads], sign[heads] = np.where(able, heads, heads + 2), np.where(able, 1.0, -1.0)
     slopes = _slopes(program, x, far)
+    up, down = np.zeros(len(x)), np.zeros(len(x))
     for i in np.flatnonzero(far[program.zero :] > 0) + program.zero:
         row = int(target[i])
         span = slice(A.indptr[row], A.indptr[row + 1])
@@ -48,12 +49,11 @@ def pushed(program: ConeProgram, x: Array, free: Array, far: Array) -> Array:
             continue
         j = int(np.argmin(np.where(able, price[columns], np.inf)))
         with np.errstate(all="ignore"):
-            step = lack[i] / rise[j] * (1 + 1e-9)
-            before, k = x[columns[j]], columns[j]
-            x[k] = before + step
-            if x[k] == before:
-                x[k] = np.nextafter(before, np.sign(rise[j]) * np.inf)
-    return x
+            step, k = lack[i] / rise[j] * (1 + 1e-9), columns[j]
+            up[k], down[k] = max(up[k], step), min(down[k], step)
+    moved = x + up + down
+    still = (moved == x) & (up + down != 0)
+    return np.where(still, np.nextafter(x, np.sign(up + down) * np.inf), moved)
 
 
 def _ways(program: ConeProgram, x: Array, far: Array) -> tuple[Array, Array]:

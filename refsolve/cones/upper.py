@@ -129,7 +129,12 @@ class Completion:
 
     def at_ends(self, values: Array) -> Point | None:
         """The free variables at ends of their ranges, or between: without a solver."""
-        return self.enclosed(np.where(self.fixed, values, self.ends(self.ranges(values))))
+        ends = np.where(self.fixed, values, self.ends(self.ranges(values)))
+        point = self.enclosed(ends)
+        # ranges that leave much open decide nothing
+        if point is None or np.any(np.abs(point.x - ends) > 1e-6 * (1 + np.abs(ends))):
+            return None
+        return point
 
     def ends(self, ranges: Ranges) -> Array:
         """A point of ranges: ends where the objective falls towards them, or the middle."""
