@@ -212,19 +212,16 @@ def system_of(C: Any, weights: Array) -> System:
 
 def square(G: Any) -> Any:
     """G G', dense where that is cheaper."""
-    p = G.shape[0]
-    if p <= DENSE:
-        dense = G.toarray() if G.shape[0] * G.shape[1] <= 3e7 else None
-        return dense @ dense.T if dense is not None else (G @ G.T).toarray()
+    p, N = G.shape
     rows = np.diff(sp.csc_array(G).indptr).astype(float)
-    filled = float(np.minimum(rows @ rows, p * p))
-    if filled > 0.15 * p * p:
-        if p > LARGEST_DENSE:
-            raise Unproven(f"{p} equations that hang together are more than are tried")
-        if G.shape[0] * G.shape[1] <= 3e7:
-            dense = G.toarray()
-            return dense @ dense.T
-        return (G @ G.T).toarray()
-    if filled > MOST:
-        raise Unproven(f"{p} equations with {filled:.0f} products are more than are tried")
-    return sp.csc_array(G @ G.T)
+    filled = float(rows @ rows)
+    if p > DENSE and min(filled, p * p) <= 0.15 * p * p:
+        if filled > MOST:
+            raise Unproven(f"{p} equations with {filled:.0f} products are more than are tried")
+        return sp.csc_array(G @ G.T)
+    if p > LARGEST_DENSE:
+        raise Unproven(f"{p} equations that hang together are more than are tried")
+    if p * N <= 3e7 and filled > 0.01 * p * p * N:
+        dense = G.toarray()
+        return dense @ dense.T
+    return (G @ G.T).toarray()
