@@ -21,6 +21,8 @@ from refsolve.cones.upper import MARGINS, Completion, Point
 
 #: Most multipliers that are also tried with few digits, which are exact on edges of cones.
 SMALL = 500
+#: Slack of rows, relative to their constants and 1, that an answer may have meant to meet.
+MEETS = 1e-7
 
 
 class Bounds:
@@ -36,6 +38,7 @@ class Bounds:
     def __init__(self, program: ConeProgram, offset: Fraction) -> None:
         self.program, self.offset = program, offset
         self.anywhere = Completion(program)
+        self._near: tuple[Array, Proposal | None] | None = None
         #: Whether an objective was beyond the range of floats.
         self.beyond = False
 
@@ -55,7 +58,8 @@ class Bounds:
     @cached_property
     def solution(self) -> Proposal | None:
         """What a solver says of the whole program."""
-        return proposal(self.program)
+        # the last digits of many exponential cones cost more than all others
+        return proposal(self.program, tolerance=1e-8 if self.program.exp > SMALL else 1e-11)
 
     @cached_property
     def polished(self) -> Proposal | None:
@@ -63,8 +67,20 @@ class Bounds:
         found = self.solution
         return polished(self.program, found) if found is not None and found.solved else None
 
-    def _proposals(self) -> Iterator[Proposal]:
-        """A solver's points and multipliers, ever further inside the cones."""
+    def near(self, x: Array) -> Proposal | None:
+        """A solution from the rows that ``x`` meets, about, for quadratic programs."""
+        if not self.program.P.nnz:
+            return None
+        if self._near is None or not np.array_equal(self._near[0], x):
+            z = MEETS * (1 + np.abs(self.program.b))
+            self._near = x, polished(self.program, Proposal(x, z, ""), rounds=8, most=2e6)
+        return self._near[1]
+
+    def _proposals(self, x: Array) -> Iterator[Proposal]:
+        """Points and multipliers: from ``x``, and a solver's, ever further inside the cones."""
+        near = self.near(x)
+        if near is not None:
+            yield near
         if self.solution is not None:
             yield self.solution
         if self.polished is not None:
@@ -88,16 +104,18 @@ class Bounds:
             inner = math.nextafter(top + 1e-9 * abs(top), math.inf) if abs(top) < 1e300 else None
         if ranges.empty:
             return self._nothing(inner)
-        for found in self._proposals():
+        if self.curvature is None:  # no multipliers help
+            return lower_bound(program, 0 * program.b, w, ranges.lo, ranges.hi, None)
+        for found in self._proposals(w):
             best = self._with(found, w, ranges, best, level, scale)
-            if self._enough(best, level, close):
+            if self._enough(best, level, close, found):
                 break
             if inner is not None:
                 ranges.narrow(level=inner, curvature=self.curvature)
                 if bool(ranges.empty):
                     return self._nothing(inner)
                 best = self._with(found, w, ranges, best, level, scale)
-                if self._enough(best, level, close):
+                if self._enough(best, level, close, found):
                     break
         if best.value is not None and inner is not None:
             best = replace(best, value=min(best.value, Fraction(inner)))
@@ -119,9 +137,9 @@ class Bounds:
                     self.program, z, at, ranges.lo, ranges.hi, self.curvature, price
                 )
                 best = better(best, bound)
-                if bound.value is None or self._enough(best, level, self._close(scale)):
+                if bound.value is None or self._enough(best, level, self._close(scale), found):
                     break
-            if self._enough(best, level, self._close(scale)):
+            if self._enough(best, level, self._close(scale), found):
                 break
         return best
 
@@ -129,27 +147,21 @@ class Bounds:
         """How near the optimum a bound has to be for no better one to be looked for."""
         return scale / (100 if len(self.program.b) <= SMALL else 3)
 
-    def _enough(self, best: LowerBound, level: Fraction | None, close: Fraction) -> bool:
-        """Whether a better bound is not to be expected."""
+    def _enough(
+        self, best: LowerBound, level: Fraction | None, close: Fraction, found: Proposal
+    ) -> bool:
+        """Whether a better bound is not to be expected: next to the level, or to what was proposed."""
         if best.value is None:
             return False
         least = best.value + self.offset
         if level is not None and level - least <= close:
             return True
-        guess = self._guess
-        return math.isfinite(guess) and guess - float(best.value) <= float(close)
-
-    @cached_property
-    def _guess(self) -> float:
-        """About the optimum without the offset, for stopping early."""
-        found = self.solution
-        if found is None or found.status != "Solved":
-            found = self.polished
-        if found is None:
-            return math.inf
+        if found.status not in ("Solved", "polished"):
+            return False
         x = found.x
         with np.errstate(all="ignore"):
-            return float(x @ (self.program.P @ x) / 2 + self.program.q @ x)
+            guess = float(x @ (self.program.P @ x) / 2 + self.program.q @ x)
+        return math.isfinite(guess) and guess - float(best.value) <= float(close)
 
     def _whole(self, bound: LowerBound) -> LowerBound:
         return bound if bound.value is None else replace(bound, value=bound.value + self.offset)
@@ -175,6 +187,10 @@ class Bounds:
         return best, at
 
     def _candidates(self, x: Array) -> Iterator[Point]:
+        near = self.near(x)
+        if near is not None:
+            yield from self.anywhere.repaired(near.x, near)
+            yield from self.anywhere.repaired(x, near)
         found = self.solution if self.solution is not None and self.solution.solved else None
         yield from self.anywhere.repaired(x, found)
         if found is not None:

@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from refsolve._types import Array
 from refsolve.cones.dyadic import entries
 from refsolve.cones.enclosure import EPS
-from refsolve.cones.linear_systems import least_eigenvalue
+from refsolve.cones.linear_systems import Factor, least_eigenvalue
 
 #: Blocks whose semidefiniteness is asked exactly, and the largest that becomes dense.
 EXACT, DENSE = 40, 4000
@@ -70,16 +70,12 @@ def _block(form: Any) -> Array | None:
         return np.asarray(least * scale * scale)
     if size <= EXACT and _semidefinite(form.toarray()):
         return np.zeros(size)
-    if not small and size > DENSE:
-        return None
-    dense = form.toarray()
-    hidden = 2 * (size + 4) * EPS * float(np.trace(dense)) + 1e-290
-    for lack in (4 * hidden, 1e3 * hidden):
-        try:
-            np.linalg.cholesky(dense + (lack - hidden) * np.eye(size))
-        except np.linalg.LinAlgError:
-            continue
-        return np.asarray(-lack * scale * scale)
+    hidden = 2 * (size + 4) * EPS * size if small else 1e-13
+    for lack in (3 * hidden, 1e3 * hidden):
+        added = lack * (np.eye(size) if small else sp.eye_array(size))
+        factor = Factor.of(matrix + added, diagonal=lack)
+        if factor is not None:
+            return np.asarray(-(lack + factor.error) * (1 + 4 * EPS) * scale * scale)
     return None
 
 

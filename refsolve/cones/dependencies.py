@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import qr
+from scipy.linalg.lapack import dpstrf
 
 from refsolve._types import Array
 from refsolve.cones.dyadic import Dyadic, product, up
+from refsolve.cones.linear_systems import Factor, Unproven, by_diagonal, power_of_two, square
 
-#: Most equations that are looked at.
-LARGEST = 2000
+#: Distance of a row from the span of others, squared and relative, that may be rounding.
+ROUNDED = 1e-9
 
 
 @dataclass(frozen=True)
@@ -41,24 +42,31 @@ def dependencies(A: Any, b: Array) -> Dependencies | None:
     Rows for which no such combination was found stay.
     """
     A = sp.csr_array(A)
-    if not 1 < A.shape[0] <= LARGEST:
+    size = np.sqrt(np.asarray(A.multiply(A).sum(axis=1)).ravel())
+    if not 1 < A.shape[0]:
         return None
-    R, order = qr(A.toarray().T, mode="r", pivoting=True)
-    size = np.abs(np.diag(R))
-    rank = int(np.sum(size > 1e-11 * size.max(initial=0.0)))
-    if rank == A.shape[0]:
+    unit = power_of_two(np.where(size > 0, size, 1.0))
+    G = sp.csr_array(sp.diags_array(1 / unit) @ A)
+    try:
+        keep = _independent(square(G))
+        drop = np.setdiff1d(np.arange(len(b)), keep)
+        factor = Factor.of(square(G[keep])) if len(drop) else None
+    except Unproven:
         return None
-    keep, drop = np.sort(order[:rank]), np.sort(order[rank:])
-    mixed = np.linalg.lstsq(A[keep].toarray().T, A[drop].toarray().T, rcond=None)[0]
-    columns, constants = sp.csr_array(A[keep].T), Dyadic.of(b)
+    if factor is None:
+        return None
+    columns, constants = sp.csc_array(A[keep].T), Dyadic.of(b)
     stay, contradiction, relative = keep.tolist(), 0.0, 0.0
-    for j, row in enumerate(drop.tolist()):
-        share = Dyadic.of(np.round(mixed[:, j] * 2.0**12) / 2.0**12)
-        rest = product(columns, share) - Dyadic.of(A[[row]].toarray().ravel())
+    for row in drop.tolist():
+        mixed = factor.solve(G[keep] @ G[[row]].toarray().ravel()) * unit[row] / unit[keep]
+        share = np.round(mixed * 2.0**12) / 2.0**12
+        used = np.flatnonzero(share)
+        few = Dyadic.of(share[used])
+        rest = product(columns[:, used], few) - Dyadic.of(A[[row]].toarray().ravel())
         if not rest.zero.all():
             stay.append(row)
             continue
-        parts = share * constants[keep]
+        parts = few * constants[keep[used]]
         off = abs(parts.total() - constants.fraction(row))
         if off:
             sizes = Dyadic(np.abs(parts.numbers), parts.bits).total() + abs(constants.fraction(row))
@@ -67,3 +75,14 @@ def dependencies(A: Any, b: Array) -> Dependencies | None:
     if len(stay) == A.shape[0]:
         return None
     return Dependencies(np.sort(np.array(stay, dtype=int)), contradiction, relative)
+
+
+def _independent(M: Any) -> Array:
+    """Rows of which the others are combinations, about, from the pivots of their products."""
+    if not sp.issparse(M):
+        _, order, rank, _ = dpstrf(M, tol=ROUNDED)
+        return np.sort(order[:rank] - 1)
+    size = M.shape[0]
+    found = by_diagonal(M + ROUNDED / 1e5 * sp.eye_array(size))
+    pivots = np.zeros(size) if found is None else found.U.diagonal()
+    return np.sort(np.flatnonzero(pivots[found.perm_c] > ROUNDED)) if found else np.arange(size)

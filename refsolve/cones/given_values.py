@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -38,6 +39,8 @@ class GivenValues:
     def __init__(self, problem: Any, whole: Compiled, bounds: Bounds, tolerance: float) -> None:
         self.problem, self.whole, self.tolerance = problem, whole, tolerance
         self.program, self.bounds = whole.program, bounds
+        #: The values with added variables with which their rows hold, if these were found.
+        self.completed: Point | None = None
 
     def feasibility(self, x: Array) -> tuple[Point, bool, float, float, float]:
         """The values completed; whether rows of added variables hold; what the constraints fail by.
@@ -50,25 +53,46 @@ class GivenValues:
         point, certain = None, 0.0
         if fixed.all():
             point = Point(x, np.zeros(len(x)))
-        else:
-            if self.bounds.solution is not None and self.bounds.solution.solved:
+        elif not self._fails():
+            point = given.at_ends(x)
+            if point is None and self.bounds.solution is not None and self.bounds.solution.solved:
                 point = given.enclosed(np.where(fixed, x, self.bounds.solution.x))
             if point is None:
                 _, point = next(given.attempts(x), (0.0, None))
-        whole = point is not None
+        whole, self.completed = point is not None, point
         met = np.zeros(len(program.b), dtype=bool)
         if point is not None:
             met[: program.zero] = mixed[: program.zero]
         else:
-            certain, point = self._relaxed(x)
+            loose, point = self._relaxed(x)
         far = outside(program, point.x, point.eta, met)
         delta = float(far.max(initial=0.0))
         if delta == 0 and whole:
             return point, True, 0.0, 0.0, 0.0
         share = float((far / self._sizes).max(initial=0.0))
+        if not whole and share > self.tolerance:
+            certain = self._certain_of_relaxed(loose, x)
         certain = max(certain, self._certain(far, point.x, ~mixed))
         least, most = self._curved_residual(x)
         return point, whole, max(delta, most), max(share, most), max(certain, least)
+
+    def _curved(self) -> list[Any]:
+        """The user's own inequalities that are not affine."""
+        kinds = (cp.constraints.Inequality, cp.constraints.NonPos, cp.constraints.NonNeg)
+        return [
+            row
+            for row in self.problem.constraints
+            if isinstance(row, kinds) and not all(argument.is_affine() for argument in row.args)
+        ]
+
+    def _fails(self) -> bool:
+        """Whether a curved inequality fails in floats by more than rounding, so that nothing completes it."""
+        with np.errstate(all="ignore"):
+            return any(
+                float(np.max(row.violation(), initial=0.0))
+                > 1e-12 * max(map(largest_number, row.args))
+                for row in self._curved()
+            )
 
     @cached_property
     def _sizes(self) -> Array:
@@ -95,33 +119,32 @@ class GivenValues:
         simple[program.zero + program.nonneg + sum(program.soc) :] = False
         return float(least[simple].max(initial=0.0))
 
-    def _relaxed(self, x: Array) -> tuple[float, Point]:
-        """Added variables with which the values violate as little as a solver can find, and a proof."""
-        program, fixed = self.program, self.whole.fixed
-        loose = relaxed_program(program)
-        mask, start = np.append(fixed, False), np.append(x, 0.0)
+    def _relaxed(self, x: Array) -> tuple[ConeProgram, Point]:
+        """Added variables with which the values violate as little as a solver can find."""
+        loose = relaxed_program(self.program)
+        mask, start = np.append(self.whole.fixed, False), np.append(x, 0.0)
         y, found = Completion(loose, mask).solved(start, 0.0)
-        point = Point(y[:-1], 0 * y[:-1])
-        if found is None:
-            return 0.0, Point(x, 0 * x)
+        x = x if found is None else y[:-1]
+        return loose, Point(x, 0 * x)
+
+    def _certain_of_relaxed(self, loose: ConeProgram, x: Array) -> float:
+        """By how much the values violate at least, whatever the added variables are."""
+        program, fixed = self.program, self.whole.fixed
+        mask, start = np.append(fixed, False), np.append(x, 0.0)
         strict = replace(loose, q=np.append(0 * program.q, 1.0))
         least = given_bound(strict, mask, start)
         middles = self.program.exponential + 1
         open_middles = (program.rows[middles] != 0) @ ~fixed if program.exp else np.zeros(0, bool)
         certain = 0.0 if least is None or np.any(open_middles) else down(least)
-        return max(certain, 0.0) / float(self._sizes.max(initial=1.0)), point
+        return max(certain, 0.0) / float(self._sizes.max(initial=1.0))
 
     def _curved_residual(self, x: Array) -> tuple[float, float]:
         """At least and at most the largest residual of the user's own curved inequalities."""
         t = cp.Variable(nonneg=True)
-        rows = []
-        for constraint in self.problem.constraints:
-            if all(argument.is_affine() for argument in constraint.args):
-                continue
-            if isinstance(constraint, (cp.constraints.Inequality, cp.constraints.NonPos)):
-                rows.append(constraint.expr <= t)
-            elif isinstance(constraint, cp.constraints.NonNeg):
-                rows.append(-constraint.args[0] <= t)
+        rows = [
+            -row.args[0] <= t if isinstance(row, cp.constraints.NonNeg) else row.expr <= t
+            for row in self._curved()
+        ]
         if not rows:
             return 0.0, 0.0
         alone = compiled(cp.Problem(cp.Minimize(t), rows))
@@ -134,7 +157,9 @@ class GivenValues:
         most = self._residual_in_floats(alone, rows, t, values)
         if most is None:
             most = given_value(alone.program, fixed, values)
-        least = given_bound(alone.program, fixed, values, most, self.tolerance)
+        least = None
+        if most is None or most > self.tolerance:  # or else nothing follows from it
+            least = given_bound(alone.program, fixed, values, most, self.tolerance)
         low = 0.0 if least is None else max(down(least), 0.0)
         return low, low if most is None else max(up(most), low)
 
@@ -160,12 +185,20 @@ class GivenValues:
             value = Fraction(float(np.asarray(objective.expr.value).ravel()[0]))
             value = -value if isinstance(objective, cp.Maximize) else value
             return value, value
-        alone = compiled(cp.Problem(type(objective)(objective.expr)))
-        values, offset = np.zeros(len(alone.program.q)), Fraction(alone.offset)
-        for variable_id, columns in alone.columns.items():
-            values[columns] = x[self.whole.columns[variable_id]]
-        most = given_value(alone.program, alone.fixed, values, goal)
-        least = given_bound(alone.program, alone.fixed, values, most, goal)
+        alone, values = self.whole, x
+        if not self.completed:
+            alone = compiled(cp.Problem(type(objective)(objective.expr)))
+            values = np.zeros(len(alone.program.q))
+            for variable_id, columns in alone.columns.items():
+                values[columns] = x[self.whole.columns[variable_id]]
+        program, offset = alone.program, Fraction(alone.offset)
+        given = Completion(program, alone.fixed)
+        least = next(_given_bounds(given, values), LowerBound(None)).value
+        most = self.bounds.value(self.completed) if self.completed else None
+        most = None if most is None else most - self.bounds.offset
+        if most is None or least is None or most - least > goal / 10:
+            most = given_value(given.mine, alone.fixed, values, goal, least)
+            least = given_bound(given.mine, alone.fixed, values, most, goal)
         return (
             None if most is None else most + offset,
             None if least is None else least + offset,
@@ -183,9 +216,16 @@ def largest_number(expression: Any) -> float:
 
 
 def given_value(
-    program: ConeProgram, fixed: Array, values: Array, goal: float = 0.0
+    program: ConeProgram,
+    fixed: Array,
+    values: Array,
+    goal: float = 0.0,
+    least: Fraction | None = None,
 ) -> Fraction | None:
-    """At least the least objective with some variables given, offset apart."""
+    """At least the least objective with some variables given, offset apart.
+
+    Points are looked for until their objective is within ``goal`` of ``least``, about.
+    """
     given, best = Completion(program, fixed), None
     for margin, point in given.attempts(values):
         try:
@@ -197,7 +237,7 @@ def given_value(
         if outside(program, point.x, point.eta, pure).any():
             return None
         best = value if best is None else min(best, value)
-        if margin >= goal / 100:
+        if margin >= goal / 100 or (least is not None and best - least <= goal / 10):
             break
     return best
 
@@ -213,29 +253,37 @@ def given_bound(
 
     Multipliers are looked for until the bound is within ``scale`` of ``goal``.
     """
-    given = Completion(program, fixed)
-    base = np.where(fixed, values, 0.0)
-    part = given.part(base)
-    n = len(program.q)
-    lo, hi = np.full(n, -np.inf), np.full(n, np.inf)
-    lo[fixed] = hi[fixed] = values[fixed]
-    form = curvature(program.P)
-    ranges = Ranges(program, (lo, hi))
-    ranges.narrow()
-    if ranges.empty or part is None:
-        return None
     best = LowerBound(None)
-    size = 1.0 + float(np.abs(part.q).max(initial=0.0))
-    for reward in (0.0, 1e-9, 1e-8, 1e-7, 1e-5):
-        found = proposal(part, reward=reward * size) if len(given.free) else None
-        z, x = np.zeros(len(program.b)), base.copy()
-        if found is not None:
-            z[given.used], x[given.free] = found.z, found.x
-        few = few_digits(z) if len(z) <= SMALL else []
-        for multipliers in (z, 0 * z, *few) if reward == 0 else (z,):
-            best = better(best, lower_bound(program, multipliers, x, ranges.lo, ranges.hi, form))
-            if goal is not None and best.value is not None and goal - best.value <= scale / 10:
-                return best.value
-        if not len(given.free):
+    for bound in _given_bounds(Completion(program, fixed), values):
+        best = better(best, bound)
+        if goal is not None and best.value is not None and goal - best.value <= scale / 10:
             break
     return best.value
+
+
+def _given_bounds(given: Completion, values: Array) -> Iterator[LowerBound]:
+    """The same without multipliers first, for what ranges decide; then with a solver's."""
+    mine, ranges, form = given.mine, given.ranges(values), curvature(given.program.P)
+    if ranges.empty:
+        return
+
+    def bound(z: Array, w: Array) -> LowerBound:
+        return lower_bound(mine, z, w, ranges.lo, ranges.hi, form)
+
+    x, none = given.ends(ranges), np.zeros(len(mine.b))
+    yield bound(none, x)
+    base = np.where(given.fixed, values, 0.0)
+    part = given.part(base)
+    if part is None or form is None or not len(given.free):
+        return
+    size = 1.0 + float(np.abs(part.q).max(initial=0.0))
+    for reward in (0.0, 1e-9, 1e-8, 1e-7, 1e-5):
+        found = proposal(part, reward=reward * size)
+        if found is not None:
+            x = base.copy()
+            x[given.free] = found.x
+            yield bound(found.z, x)
+            for few in few_digits(found.z) if reward == 0 and len(found.z) <= SMALL else ():
+                yield bound(few, x)
+            if reward == 0:
+                yield bound(none, x)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cho_solve
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
 from refsolve._types import Array
@@ -22,6 +23,8 @@ from refsolve.cones.enclosure import EPS, TINY, Enclosed, above, norm
 
 #: Systems that are solved as dense ones, and how many numbers a sparse one may have.
 DENSE, LARGEST_DENSE, MOST = 300, 6000, 20_000_000
+#: Of more equations than are solved as dense ones, unknowns in no more than these are tried alone first.
+FEW = 4
 
 
 class Unproven(Exception):
@@ -35,7 +38,7 @@ def power_of_two(values: Array) -> Array:
     return np.where(values > 0, powers, 0.0)
 
 
-def least_eigenvalue(matrix: Any, error: float = 0.0) -> float:
+def least_eigenvalue(matrix: Any, error: float = 0.0, factor: Factor | None = None) -> float:
     """A number that no eigenvalue of a symmetric matrix is below; 0 or less where none is found.
 
     Parameters
@@ -44,8 +47,10 @@ def least_eigenvalue(matrix: Any, error: float = 0.0) -> float:
         Its diagonal about 1.
     error : float
         By how much (spectral norm) ``matrix`` may differ from what is meant.
+    factor : Factor, optional
+        Of ``matrix``, where it is known.
     """
-    factor = Factor.of(matrix)
+    factor = factor or Factor.of(matrix)
     if factor is None:
         return 0.0
     guess = factor.smallest()
@@ -59,6 +64,31 @@ def least_eigenvalue(matrix: Any, error: float = 0.0) -> float:
         if shifted is not None and shifted.error + error < shift:
             return float((shift - shifted.error - error) * (1 - 4 * EPS))
     return 0.0
+
+
+def by_diagonal(matrix: Any) -> Any:
+    """Factors of a sparse symmetric matrix, pivots on its diagonal, which keeps them sparse, or None."""
+    pivots: dict[str, Any] = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+    try:
+        return splu(sp.csc_array(matrix), permc_spec="MMD_AT_PLUS_A", **pivots)
+    except (RuntimeError, MemoryError):
+        return None
+
+
+def envelope(matrix: Any) -> float:
+    """About how many numbers factors of a sparse symmetric matrix have at most: rows times bandwidth.
+
+    In the order of Cuthill and McKee, few dense rows set apart.
+    """
+    pattern = sp.csr_array(matrix)
+    size, degree = pattern.shape[0], np.diff(pattern.indptr)
+    thin = np.flatnonzero(degree <= 10 + 2 * np.sqrt(size))
+    pattern = pattern[thin][:, thin]
+    order = reverse_cuthill_mckee(sp.csr_matrix(pattern), symmetric_mode=True)
+    place = np.argsort(order)
+    entries = pattern.tocoo()
+    width = np.abs(place[entries.row] - place[entries.col]).max(initial=0)
+    return float(size) * float(width + size - len(thin))
 
 
 class Factor:
@@ -87,14 +117,8 @@ class Factor:
             except np.linalg.LinAlgError:
                 return None
             return cls(lambda v: cho_solve((lower, True), v, check_finite=False), size, hidden)
-        try:
-            by_diagonal: dict[str, Any] = {
-                "diag_pivot_thresh": 0.0,
-                "options": {"SymmetricMode": True},
-            }
-            columns: Any = sp.csc_array(given)
-            found: Any = splu(columns, permc_spec="MMD_AT_PLUS_A", **by_diagonal)
-        except RuntimeError:
+        found = by_diagonal(given)
+        if found is None:
             return None
         L, U = sp.csr_array(found.L), sp.csr_array(found.U)
         pivots = U.diagonal()
@@ -146,7 +170,7 @@ class System:
             raise Unproven("an equation has no unknown that may move")
         self.S = 1.0 / power_of_two(length)
         self.G = sp.csr_array(sp.diags_array(self.S) @ G)
-        M = _square(self.G)
+        M = square(self.G)
         ones = np.ones(p)
         terms = int(np.diff(self.G.indptr).max(initial=0)) + 8
         rough = above(abs(self.G) @ (abs(self.G.T) @ ones), p + self.G.shape[1])
@@ -155,7 +179,7 @@ class System:
         if factor is None:
             raise Unproven("the equations are dependent")
         self.factor = factor
-        self.least = least_eigenvalue(M, error)
+        self.least = least_eigenvalue(M, error, factor)
         if not self.least > 0:
             raise Unproven("the equations are too nearly dependent to be certain of a solution")
 
@@ -174,30 +198,30 @@ class System:
 
 def system_of(C: Any, weights: Array) -> System:
     """Equations whose unknowns move as far as they may, or less unevenly where rounding forbids that."""
-    refused = Unproven("")
-    for power in (1.0, 0.5, 0.25):
-        try:
-            return System(C, np.maximum(weights, 0.0) ** power)
-        except Unproven as error:
-            refused = error
+    refused, weights = Unproven(""), np.maximum(weights, 0.0)
+    many = np.diff(sp.csc_array(C).indptr) > FEW
+    few = [np.where(many, 0.0, weights)] if C.shape[0] > DENSE and many.any() else []
+    for given in (*few, weights):
+        for power in (1.0, 0.5, 0.25):
+            try:
+                return System(C, given**power)
+            except Unproven as error:
+                refused = error
     raise refused
 
 
-def _square(G: Any) -> Any:
+def square(G: Any) -> Any:
     """G G', dense where that is cheaper."""
-    p = G.shape[0]
-    if p <= DENSE:
-        dense = G.toarray() if G.shape[0] * G.shape[1] <= 3e7 else None
-        return dense @ dense.T if dense is not None else (G @ G.T).toarray()
+    p, N = G.shape
     rows = np.diff(sp.csc_array(G).indptr).astype(float)
-    filled = float(np.minimum(rows @ rows, p * p))
-    if filled > 0.15 * p * p:
-        if p > LARGEST_DENSE:
-            raise Unproven(f"{p} equations that hang together are more than are tried")
-        if G.shape[0] * G.shape[1] <= 3e7:
-            dense = G.toarray()
-            return dense @ dense.T
-        return (G @ G.T).toarray()
-    if filled > MOST:
-        raise Unproven(f"{p} equations with {filled:.0f} products are more than are tried")
-    return sp.csc_array(G @ G.T)
+    filled = float(rows @ rows)
+    if p > DENSE and min(filled, p * p) <= 0.15 * p * p:
+        if filled > MOST:
+            raise Unproven(f"{p} equations with {filled:.0f} products are more than are tried")
+        return sp.csc_array(G @ G.T)
+    if p > LARGEST_DENSE:
+        raise Unproven(f"{p} equations that hang together are more than are tried")
+    if p * N <= 3e7 and filled > 0.01 * p * p * N:
+        dense = G.toarray()
+        return dense @ dense.T
+    return (G @ G.T).toarray()

@@ -36,7 +36,7 @@ from refsolve.cones.enclosure import (
     times,
 )
 from refsolve.cones.linear_systems import Unproven, system_of
-from refsolve.cones.membership import into_dual, room
+from refsolve.cones.membership import followed, into_dual, room
 from refsolve.cones.program import ConeProgram
 
 #: Most equations of which dependent ones are looked for.
@@ -181,6 +181,8 @@ def _without_residual(
             continue
         near = moved_z.astype(float)
         apart = np.abs(moved_z - near.astype(LONG)).astype(float)
+        near = followed(program, near, eta[:m] + 2 * apart)
+        moved_z = np.where(program.constant, near, moved_z)
         around = np.where(apart > 0, np.nextafter(eta[:m] + 2 * apart, np.inf), eta[:m])
         if np.all(np.isfinite(around)) and room(program, near, around):
             return moved_z, moved_w, eta[:m], eta[m:]
@@ -225,8 +227,9 @@ def freedom(program: ConeProgram, z: Array) -> Array:
         slack = w + u * np.exp(np.minimum(v / np.where(u < 0, u, -1) - 1, 700))
         slope = 1 + w / np.where(u < 0, -u, 1) * (2 + np.abs(v / np.where(u < 0, u, -1)))
         inner = np.where(u < 0, np.maximum(np.minimum(-u / 2, slack / (4 * slope)), 0), 0.0)
-    for i in range(3):
-        free[program.exponential + i] = inner
+    follows = np.any([program.constant[program.exponential + i] for i in (1, 2)], axis=0)
+    for i, own in enumerate((np.abs(u) / 2, np.maximum(np.abs(u), np.abs(v)) / 2, w / 2)):
+        free[program.exponential + i] = np.where(follows & (u < 0), own, inner)
     for block, rows in program.more:
         free[rows] = block.freedom(z[rows])
     return np.where(np.isfinite(free), free, 0.0)

@@ -125,12 +125,38 @@ def into_dual(program: ConeProgram, z: Array) -> Array:
             rows = slice(int(program.heads[k]), int(program.heads[k]) + program.soc[k])
             bound[k] = up(_norm_above(Dyadic.of(inside[rows][1:])))
         inside[program.heads] = np.maximum(inside[program.heads], bound)
+    inside = followed(program, inside, np.zeros(len(inside)))
     threes = program.exponential[:, None] + np.arange(3)
     wrong = threes[~_in_dual_exponential(inside[threes], np.zeros(threes.shape))]
     inside[wrong] = _moved_into_dual(inside[wrong])
     for block, rows in program.more:
         inside[rows] = block.into_dual(inside[rows])
     return inside
+
+
+def followed(program: ConeProgram, z: Array, eta: Array) -> Array:
+    """Multipliers of constant rows of exponential cones as the other two need them, within ``eta`` of those.
+
+    No variable is in such a row, so that no residual changes.
+    """
+    if not program.exp:
+        return z
+    (u, v, w), (du, dv, dw) = ([a[program.exponential + i] for i in range(3)] for a in (z, eta))
+    second, third = (program.constant[program.exponential + i] for i in (1, 2))
+    z = z.copy()
+    with np.errstate(all="ignore"):
+        size = -u
+        grade = 1 + np.log(w / size)
+        least = u * grade
+        least = least + 1e-13 * (np.abs(least) + size)
+        least += 2 * (dv + du * (1 + np.abs(grade)) + dw * size / w)
+        good = second & (u < 0) & (w > 0) & np.isfinite(least)
+        z[program.exponential + 1] = np.where(good, least, v)
+        need = size * np.exp(v / u - 1) * (1 + 1e-13 * (8 + np.abs(v / u)))
+        need = need + 2 * (dw + need / size * (dv + du * (1 + np.abs(v / u))))
+        good = third & ~second & (u < 0) & np.isfinite(need)
+        z[program.exponential + 2] = np.where(good, need, w)
+    return z
 
 
 def _moved_into_dual(z: Array) -> Array:
@@ -314,7 +340,8 @@ def outside(program: ConeProgram, x: Array, eta: Array, met: Array | None = None
         threes = program.exponential[:, None] + np.arange(3)
         lack = _lack_exponential(low[threes], high[threes])
         far[threes[:, 0]] = lack
-        unsure[threes[:, 0]] = (lack > 0) & (lack <= 1e-12 * size[threes].sum(axis=1) + 1e-280)
+        rounded = 1e3 * UNIT * size[threes].sum(axis=1) + 1e-280
+        unsure[threes[:, 0]] = (lack > 0) & (lack <= rounded)
         unsure[threes[:, 0]] |= (low[threes[:, 1]] <= 0) & (high[threes[:, 1]] >= 0) & (lack > 0)
     unsure[[rows.start for _, rows in program.more]] = True
     if met is not None:

@@ -96,6 +96,11 @@ class ConeProgram:
         """``A`` by columns, without the zeros that it stores."""
         return self.rows.tocsc()
 
+    @cached_property
+    def constant(self) -> Array:
+        """Which rows no variable is in."""
+        return np.diff(self.rows.indptr) == 0
+
     @property
     def heads(self) -> Array:
         """First row of each second-order cone."""

@@ -24,7 +24,7 @@ def pushed(program: ConeProgram, x: Array, free: Array, far: Array) -> Array:
     far : (m,) array
         How far each row, or the head of each cone, is outside.
     """
-    x, A = x.copy(), program.rows
+    A = program.rows
     count = np.diff(program.columns.indptr).astype(float)
     in_equations = np.asarray(abs(A[: program.zero]).sum(axis=0)).ravel() > 0
     price = np.where(free, count + 1e6 * in_equations, np.inf)
@@ -32,28 +32,33 @@ def pushed(program: ConeProgram, x: Array, free: Array, far: Array) -> Array:
     if program.exp:
         heads = program.exponential
         lifted, lowered = _ways(program, x, far)
-        # the last entry up, or the first one down where nothing that may move is in the last
-        able = (A[heads + 2] != 0) @ free
-        lack[heads] = np.where(able, lifted, lowered)
-        target[heads], sign[heads] = np.where(able, heads + 2, heads), np.where(able, -1.0, 1.0)
-    slopes = _slopes(program, x, far)
-    for i in np.flatnonzero(far[program.zero :] > 0) + program.zero:
-        row = int(target[i])
-        span = slice(A.indptr[row], A.indptr[row + 1])
-        columns, rise = A.indices[span], sign[i] * A.data[span]
-        if i in slopes:
-            columns, rise = slopes[int(i)]
-        able = (rise != 0) & np.isfinite(price[columns])
-        if not able.any() or not np.isfinite(lack[i]):
-            continue
-        j = int(np.argmin(np.where(able, price[columns], np.inf)))
+        # the first entry down, or the last one up where nothing that may move is in the first
+        able = ((A[heads] != 0) @ free) & np.isfinite(lowered)
+        lack[heads] = np.where(able, lowered, lifted)
+        target[heads], sign[heads] = np.where(able, heads, heads + 2), np.where(able, 1.0, -1.0)
+    up, down = np.zeros(len(x)), np.zeros(len(x))
+
+    def moves(row: Array, columns: Array, rise: Array, short: Array) -> None:
+        """Of entries of rows: the cheapest variable of each row moves by what the row is short of."""
+        able = (rise != 0) & np.isfinite(price[columns]) & np.isfinite(short)
+        row, columns, rise, short = row[able], columns[able], rise[able], short[able]
+        order = np.lexsort((price[columns], row))
+        first = order[np.flatnonzero(np.diff(row[order], prepend=-1))]
         with np.errstate(all="ignore"):
-            step = lack[i] / rise[j] * (1 + 1e-9)
-            before, k = x[columns[j]], columns[j]
-            x[k] = before + step
-            if x[k] == before:
-                x[k] = np.nextafter(before, np.sign(rise[j]) * np.inf)
-    return x
+            step = short[first] / rise[first] * (1 + 1e-9)
+        np.maximum.at(up, columns[first], step)
+        np.minimum.at(down, columns[first], step)
+
+    slopes = _slopes(program, x, far)
+    for i, (columns, rise) in slopes.items():
+        moves(0 * columns, columns, rise, np.full(len(columns), lack[i]))
+    wrong = np.flatnonzero(far[program.zero :] > 0) + program.zero
+    wrong = wrong[~np.isin(wrong, list(slopes))]
+    part = A[target[wrong]]
+    at = np.repeat(np.arange(len(wrong)), np.diff(part.indptr))
+    moves(at, part.indices, sign[wrong][at] * part.data, lack[wrong][at])
+    way = up + down
+    return np.where(way != 0, np.nextafter(x + way, np.sign(way) * np.inf), x)
 
 
 def _ways(program: ConeProgram, x: Array, far: Array) -> tuple[Array, Array]:

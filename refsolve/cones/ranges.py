@@ -55,7 +55,7 @@ class Ranges:
             d >= 0 with P - diag(d) positive semidefinite (only then is ``level`` used).
         """
         for _ in range(rounds):
-            before = np.concatenate((self.lo, self.hi))
+            before = np.concatenate((self.lo, self.hi, self.slack_lo, self.slack_hi))
             self._cones()
             self._rows()
             if np.isfinite(level) and curvature is not None and np.all(curvature >= 0):
@@ -63,7 +63,7 @@ class Ranges:
             if np.any(self.lo > self.hi) or np.any(self.slack_lo > self.slack_hi):
                 self.empty = True
                 return
-            after = np.concatenate((self.lo, self.hi))
+            after = np.concatenate((self.lo, self.hi, self.slack_lo, self.slack_hi))
             known = np.isfinite(before)
             gained = np.subtract(after, before, where=known, out=np.zeros_like(after))
             if np.array_equal(known, np.isfinite(after)) and np.all(
@@ -124,6 +124,10 @@ class Ranges:
             heads = program.heads
             near = np.maximum(np.maximum(lo[tails], -hi[tails]), 0.0)
             np.maximum.at(lo, heads[cone], near)
+            with np.errstate(over="ignore"):
+                norm = np.sqrt(np.bincount(cone, near * near, minlength=len(heads)))
+            norm = norm * (1 - _WIDER * np.array(program.soc))
+            lo[heads] = np.maximum(lo[heads], np.where(np.isfinite(norm), norm, 0.0))
             hi[tails] = np.minimum(hi[tails], hi[heads][cone])
             lo[tails] = np.maximum(lo[tails], -hi[heads][cone])
         x = program.exponential
@@ -134,14 +138,18 @@ class Ranges:
             hi[x] = np.minimum(hi[x], _wide(hi[z] - lo[y]))
             hi[y] = np.minimum(hi[y], _wide(hi[z] - lo[x]))
             lo[z] = np.maximum(lo[z], -_wide(-lo[x] - lo[y]))
-        # y >= a > 0, z <= b: x <= y log(b/y), at y = a or y = b/e
+        # y >= a > 0, z <= b: x <= y log(b/y), which is concave in y; y e^(x/y) <= z is convex in it
         with np.errstate(all="ignore"):
-            most = np.maximum(lo[y] * np.log(hi[z] / lo[y]), hi[z] / np.e)
-            at_one = (lo[y] > 0) & (hi[y] == lo[y])
-            most = np.where(at_one, lo[y] * np.log(hi[z] / lo[y]), most)
+            best = np.clip(hi[z] / np.e, lo[y], hi[y])
+            most = best * np.log(hi[z] / best)
             most = most + 1e-13 * (np.abs(most) + lo[y] + hi[z]) + _TINY
             known = (lo[y] > 0) & (hi[z] > 0) & np.isfinite(most)
             hi[x] = np.where(known, np.minimum(hi[x], most), hi[x])
+            best = np.clip(lo[x], lo[y], hi[y])
+            share = lo[x] / best
+            least = best * np.exp(share) * (1 - 1e-14 * (8 + np.abs(share))) - _TINY
+            known = (lo[y] > 0) & np.isfinite(least)
+            lo[z] = np.where(known, np.maximum(lo[z], least), lo[z])
 
         for block, rows in program.more:
             block.narrow(lo[rows], hi[rows])

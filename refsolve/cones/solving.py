@@ -7,11 +7,17 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 
 from refsolve._lazy import clarabel
 from refsolve._types import Array
+from refsolve.cones.linear_systems import by_diagonal, envelope
 from refsolve.cones.program import ConeProgram
+
+
+#: By how much, relative to its terms, a polished point is inside rows that bind, so that rounding is not felt.
+INSIDE = 1e-14
+#: What a polished solution may lack, relatively, and be called that.
+POLISHED = 1e-9
 
 
 @dataclass(frozen=True)
@@ -82,11 +88,14 @@ def proposal(
     return Proposal(x, z + reward * inner, str(solution.status))
 
 
-def polished(program: ConeProgram, found: Proposal, rounds: int = 40) -> Proposal | None:
+def polished(
+    program: ConeProgram, found: Proposal, rounds: int = 40, most: float = 1e8
+) -> Proposal | None:
     """A solution of a linear or quadratic program to more digits, from the rows that bind it.
 
-    The rows whose multiplier exceeds their slack are met as equations, by a sparse factorisation with
-    refinement; rows whose multiplier is negative are let go, rows that fail are added.
+    The rows whose multiplier exceeds their slack are met, but for rounding, by a sparse factorisation with
+    refinement; rows whose multiplier is negative are let go, rows that fail are added. Not where the
+    factors may have more than ``most`` numbers.
     """
     if program.soc or program.exp or program.other:
         return None
@@ -94,20 +103,23 @@ def polished(program: ConeProgram, found: Proposal, rounds: int = 40) -> Proposa
     x, z = found.x, found.z
     inequality = np.arange(len(b)) >= program.zero
     active = ~inequality | (z > b - A @ x)
+    inner = b - np.where(inequality, INSIDE * (np.abs(b) + abs(A) @ np.abs(x)), 0.0)
     best, least = None, np.inf
     for _ in range(rounds):
         rows = np.flatnonzero(active)
-        solved = _equality_solution(program, rows, x, z[rows])
+        solved = _equality_solution(program, rows, inner, x, z[rows], most)
         if solved is None:
             break
         x, multipliers = solved
         z = np.zeros(len(b))
         z[rows] = multipliers
-        slack = b - A @ x
-        wrong = inequality & np.where(active, z < 0, slack < -1e-13 * (1 + np.abs(b)))
-        lack = float(np.where(active, -z, -slack)[inequality].max(initial=0.0))
+        slack = (b - A @ x) / (1 + np.abs(b))
+        short = np.where(active, -z / (1 + np.abs(z).max(initial=0.0)), -slack)
+        lack = float(short[inequality].max(initial=0.0))
         if lack < least:
-            best, least = Proposal(x, np.where(inequality, np.maximum(z, 0), z), "polished"), lack
+            said = "polished" if lack <= POLISHED else "nearly polished"
+            best, least = Proposal(x, np.where(inequality, np.maximum(z, 0), z), said), lack
+        wrong = inequality & (short > 1e-13)
         if not wrong.any():
             break
         active = active ^ wrong
@@ -115,24 +127,25 @@ def polished(program: ConeProgram, found: Proposal, rounds: int = 40) -> Proposa
 
 
 def _equality_solution(
-    program: ConeProgram, rows: Array, x: Array, z: Array
+    program: ConeProgram, rows: Array, b: Array, x: Array, z: Array, most: float
 ) -> tuple[Array, Array] | None:
     """Where the objective is stationary with some rows as equations, and their multipliers."""
     A, n = program.rows[rows], len(x)
     K = sp.block_array([[sp.csc_array(program.P), A.T], [A, None]], format="csc")
-    target = np.concatenate((-program.q, program.b[rows])).astype(np.longdouble)
+    if envelope(K) > most:
+        return None
+    target = np.concatenate((-program.q, b[rows])).astype(np.longdouble)
     long, start = (
         sp.csr_array(K).astype(np.longdouble),
         np.concatenate((x, z)).astype(np.longdouble),
     )
     best, least = None, np.inf
-    for shift in (1e-15, 1e-10):
+    for shift in (1e-8, 1e-11, 1e-15):
         size = shift * float(np.abs(K.data).max(initial=1.0))
-        moved = sp.csc_array(K + sp.diags_array(np.repeat((size, -size), (n, len(rows)))))
+        # quasidefinite
+        factor = by_diagonal(K + sp.diags_array(np.repeat((size, -size), (n, len(rows)))))
         y = start
-        try:
-            factor = splu(moved)
-        except (RuntimeError, MemoryError):
+        if factor is None:
             continue
         with np.errstate(all="ignore"):
             for _ in range(10):
@@ -140,7 +153,7 @@ def _equality_solution(
             left = float(np.abs(target - long @ y).max(initial=0.0))
         if left < least and np.all(np.isfinite(y)):
             best, least = (y[:n].astype(float), y[n:].astype(float)), left
-        if least <= 1e-12 * float(np.abs(target).max(initial=1.0)):
+        if least <= 1e-13 * float(np.abs(target).max(initial=1.0)):
             break
     return best
 

@@ -7,8 +7,9 @@ of x meets the equations exactly, and that the cones hold wherever in that box i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from refsolve.cones.linear_systems import Unproven, system_of
 from refsolve.cones.membership import outside
 from refsolve.cones.program import ConeProgram
 from refsolve.cones.pushing import pushed
+from refsolve.cones.ranges import Ranges
 from refsolve.cones.solving import Proposal, proposal
 
 #: Margins tried inside cones, smallest first: what a solver's digits leave room for.
@@ -93,26 +95,55 @@ class Completion:
             used[block] = mine[block].any() or not given[block].any()
         return np.asarray(used)
 
-    def part(self, base: Array) -> ConeProgram | None:
-        """The program in the free variables; None if its numbers are too large for floats."""
+    @cached_property
+    def mine(self) -> ConeProgram:
+        """The program without the rows (and cones) that only given variables are in."""
         program, used = self.program, self.used
-        P = sp.csc_array(program.P)
-        with np.errstate(over="ignore", invalid="ignore"):
-            q = program.q[self.free] + (P @ base)[self.free]
-            b = (program.b - program.A @ base)[used]
-        if not (np.all(np.isfinite(q)) and np.all(np.isfinite(b))):
-            return None
-        return ConeProgram(
-            P[:, self.free][self.free],
-            q,
-            program.rows[np.flatnonzero(used)][:, self.free].tocsc(),
-            b,
+        return replace(
+            program,
+            A=program.rows[np.flatnonzero(used)].tocsc(),
+            b=program.b[used],
             zero=int(used[: program.zero].sum()),
             nonneg=int(used[program.zero : program.zero + program.nonneg].sum()),
             soc=tuple(c.stop - c.start for c in program.second_order if used[c.start]),
             exp=int(used[program.exponential].sum()),
             other=tuple(block for block, rows in program.more if used[rows.start]),
         )
+
+    def part(self, base: Array) -> ConeProgram | None:
+        """The program in the free variables; None if its numbers are too large for floats."""
+        mine, free, P = self.mine, self.free, sp.csc_array(self.program.P)
+        with np.errstate(over="ignore", invalid="ignore"):
+            q = mine.q[free] + (P @ base)[free]
+            b = mine.b - mine.A @ base
+        if not (np.all(np.isfinite(q)) and np.all(np.isfinite(b))):
+            return None
+        return replace(mine, P=P[:, free][free], q=q, A=mine.A[:, free], b=b)
+
+    def ranges(self, values: Array) -> Ranges:
+        """What the given variables leave to the others."""
+        lo, hi = np.where(self.fixed, values, -np.inf), np.where(self.fixed, values, np.inf)
+        ranges = Ranges(self.mine, (lo, hi))
+        ranges.narrow()
+        return ranges
+
+    def at_ends(self, values: Array) -> Point | None:
+        """The free variables at ends of their ranges, or between: without a solver."""
+        ends = np.where(self.fixed, values, self.ends(self.ranges(values)))
+        point = self.enclosed(ends)
+        # ranges that leave much open decide nothing
+        if point is None or np.any(np.abs(point.x - ends) > 1e-6 * (1 + np.abs(ends))):
+            return None
+        return point
+
+    def ends(self, ranges: Ranges) -> Array:
+        """A point of ranges: ends where the objective falls towards them, or the middle."""
+        lo, hi, q = ranges.lo, ranges.hi, self.program.q
+        with np.errstate(all="ignore"):
+            x = np.where(q > 0, lo, np.where(q < 0, hi, lo / 2 + hi / 2))
+        for end in (lo, hi, np.zeros(len(q))):
+            x = np.where(np.isfinite(x), x, end)
+        return x
 
     def solved(self, values: Array, margin: float) -> tuple[Array, Proposal | None]:
         """The free variables of least objective as a solver finds them, and its multipliers."""
@@ -148,7 +179,10 @@ class Completion:
         return self.enclosed(x)
 
     def attempts(self, values: Array) -> Iterator[tuple[float, Point]]:
-        """Completions ever further inside, with their margins, then those of few digits."""
+        """Completions at ends of ranges, then ever further inside, with their margins, and of few digits."""
+        ends = self.at_ends(values) if len(self.free) else None
+        if ends is not None:
+            yield 0.0, ends
         tries: list[tuple[float, int | None]] = [(margin, None) for margin in MARGINS]
         tries += [(0.0, 40), (0.0, 24), (0.0, 12)] if len(self.free) else []
         for margin, digits in tries:
@@ -187,9 +221,9 @@ class Completion:
             largest = float(far.max(initial=0.0))
             if largest == 0:
                 return point
-            if not largest < 4 * best:
+            if not largest < best:
                 return None
-            best = min(best, largest)
+            best = largest
             x = pushed(program, point.x, ~self.fixed, far)
             if not np.all(np.isfinite(x)):
                 return None
@@ -308,20 +342,18 @@ class Completion:
 
     def repaired(self, x: Array, found: Proposal | None) -> Iterator[Point]:
         """Feasible points near ``x``: on the equations, and on the rows that multipliers call active."""
-        first = self.enclosed(x)
-        if first is not None:
-            yield first
-        program = self.program
+        program, y, others = self.program, x, np.zeros(0, dtype=int)
         if found is not None and program.nonneg:
             s = program.b - program.rows @ x
             rows = np.arange(program.zero, program.zero + program.nonneg)
             size = 1e-5 * (1 + np.abs(program.b[rows]))
             active = rows[(found.z[rows] > s[rows]) & (s[rows] < size)]
-            if len(active):
-                y, others = self.snapped(x, active)
-                point = self.enclosed(y, others)
-                if point is not None:
-                    yield point
+            y, others = self.snapped(x, active)
+        tries = [(x, None), (y, others)] if len(others) else [(y, None), (x, None)]
+        for start, met in tries[: 1 if y is x else 2]:
+            point = self.enclosed(start, met)
+            if point is not None:
+                yield point
 
     def tightened(self, x: Array) -> Iterator[Point]:
         """Points of least objective with rows tightened, and on the way there from ``x``."""
