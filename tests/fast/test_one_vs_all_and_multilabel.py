@@ -64,7 +64,7 @@ def test_every_solver_ends_where_formulas_without_the_trainer_certify_it(make, l
     known = SOLVERS.get(loss, ("newton", "sdca", "lbfgs"))
     ranks = make is MultilabelClassifier
     for solver in ("auto", *(s for s in known if not (ranks and s == "newton"))):
-        for features in (X, TIED, sp.csr_array(TIED), X.astype(np.float32)):
+        for features in (X, {1e-3: TIED, 1.0: sp.csr_array(TIED), 30.0: X.astype(np.float32)}[C]):
             model = fitted(
                 make, loss, features, weight=WEIGHT, C=C, solver=solver, fit_intercept=C == 1.0
             )

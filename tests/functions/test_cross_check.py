@@ -1,6 +1,7 @@
 """Every function of `fast` against its definition, in multiple precision."""
 
 import pytest
+from _part import every
 
 from refsolve import catalogue
 from verification import verify
@@ -17,5 +18,5 @@ def test_there_are_functions():
 @pytest.mark.parametrize("seed", [0, 1])
 def test_quick_profile(problem, seed):
     assert fast_candidate(problem) is not None
-    report = verify(None, problem, seed=seed).raise_if_failed()
-    assert report.counts["pass"] == len(report.results) >= 100
+    report = verify(None, problem, seed=seed, every=every(2)).raise_if_failed()
+    assert report.counts["pass"] == len(report.results) >= 100 // every(2)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from _part import every
 
 from refsolve import catalogue
 from refsolve.proofs.loss import generator_of
@@ -19,6 +20,9 @@ SOUND = {
     if lookup(name).kind == "losses" and not name.endswith((".value", ".loss_augmented_inference"))
 }
 
+#: Of the kit's instances one in so many; `refsolve verify --all` takes them all.
+SHARE = 4
+
 
 def test_there_are_losses():
     assert len(STEMS) >= 15
@@ -27,10 +31,11 @@ def test_there_are_losses():
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_quick_profile(problem):
     assert fast_candidate(problem) is not None
-    report = verify(None, problem).raise_if_failed()
+    report = verify(None, problem, every=every(SHARE)).raise_if_failed()
     # nothing is skipped: batches, costs, weights and both precisions are supported
     least = 300 if "hinge" in problem else 100  # multiple precision takes fewer instances
-    assert report.counts["pass"] == len(report.results) >= least
+    assert not [r.message for r in report.results if not r.ok]
+    assert len(report.results) >= least // every(SHARE)
 
 
 @pytest.mark.parametrize("problem", SOUND)
@@ -39,7 +44,7 @@ def test_sound_algorithms_pass(problem):
 
     The other kinds are in tests/verification; these share the exact solutions of the test above.
     """
-    report = verify(SOUND[problem], problem).raise_if_failed()
+    report = verify(SOUND[problem], problem, every=every(SHARE)).raise_if_failed()
     assert set(report.by_check()) == set(applicable(lookup(problem)))
     for check, counts in report.by_check().items():
         assert counts["pass"] > 0 or check == "batch"

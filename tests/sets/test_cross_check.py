@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from _part import every
 
 from refsolve import catalogue
 from refsolve.proofs.rationals import norm, number, vector
@@ -20,10 +21,10 @@ def test_there_are_sets():
 @pytest.mark.parametrize("problem", PROBLEMS)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_quick_profile(problem, seed):
-    report = verify(None, problem, seed=seed).raise_if_failed()
-    counts = report.counts
+    report = verify(None, problem, seed=seed, every=every(4)).raise_if_failed()
     # nothing is skipped: batches, all parameters and both precisions are supported
-    assert counts["pass"] == len(report.results) >= 1000
+    assert not [r.message for r in report.results if not r.ok]
+    assert len(report.results) >= 1000 // every(4)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)

@@ -1,16 +1,16 @@
 """The comparisons of `ap_exactness`, in part; `refsolve verify --all` and `refsolve bench ap` run all of them."""
 
 import itertools
-import os
 
 import numpy as np
 import pytest
+from _part import FULL
 
 from verification.benchmarks import ap_exactness as exactness
 from verification.mutants.ranking import ap_one_method_is_wrong
 
-#: A tenth of the promised numbers; AP_EXACTNESS=1 runs all.
-SHARE = float(os.environ.get("AP_EXACTNESS", "0.1"))
+#: Of the promised numbers.
+SHARE = 1.0 if FULL else 0.1
 METHODS = {"divide_and_conquer", "greedy", "search", "select", "all", "numpy"}
 
 

@@ -62,11 +62,12 @@ def least(loss, y, C, m):
     return found.fun, *split(found.x)
 
 
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, np.float32])
 @pytest.mark.parametrize(
-    ("loss", "settings"),
-    [("softmax", {}), ("topk_entropy_alpha", {"k": 2}), ("topk_entropy_beta", {"k": 2}),
-     ("smooth_topk_hinge_alpha", {"k": 2, "gamma": 1.0}), ("ova_logistic", {}), ("ova_smooth_hinge", {"gamma": 0.5})],
+    ("loss", "settings", "form"),
+    [("softmax", {}, np.asarray), ("softmax", {}, sp.csr_array), ("softmax", {}, np.float32),
+     ("topk_entropy_alpha", {"k": 2}, np.asarray), ("topk_entropy_beta", {"k": 2}, sp.csr_array),
+     ("smooth_topk_hinge_alpha", {"k": 2, "gamma": 1.0}, np.float32), ("ova_logistic", {}, sp.csr_array),
+     ("ova_smooth_hinge", {"gamma": 0.5}, np.float32), ("ova_smooth_hinge", {"gamma": 0.5}, np.asarray)],
 )  # fmt: skip
 def test_one_pass_says_what_the_judge_says(loss, settings, form):
     C, w, W = 0.3, RNG.uniform(0.0, 2.0, N), 0.1 * RNG.standard_normal((M, D))

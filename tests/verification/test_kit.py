@@ -3,6 +3,7 @@ import pickle
 
 import numpy as np
 import pytest
+from _part import every
 from _references import SOUND
 
 from verification import (
@@ -23,7 +24,7 @@ PROBLEM = "topk_simplex_alpha.projection"
 @pytest.mark.parametrize("problem", SOUND)
 def test_sound_algorithms_pass(problem):
     """What kills a mutant is its defect: the algorithms that they are made from are right."""
-    report = verify(SOUND[problem], problem, fixed=PROMISES.get(problem))
+    report = verify(SOUND[problem], problem, fixed=PROMISES.get(problem), every=every(4))
     report.raise_if_failed()
     assert set(report.by_check()) == set(applicable(lookup(problem)))
     for check, counts in report.by_check().items():
@@ -39,8 +40,8 @@ def test_sound_algorithms_pass(problem):
 
 def test_thorough_is_a_larger_quick():
     problem = "topk_simplex_beta.projection"
-    report = verify(projections.beta, problem, "thorough", every=7).raise_if_failed()
-    assert len(report.results) > 3 * len(verify(projections.beta, problem, every=7).results)
+    report = verify(projections.beta, problem, "thorough", every=28).raise_if_failed()
+    assert len(report.results) > 3 * len(verify(projections.beta, problem, every=28).results)
     assert max(r.instance["a"].size for r in report.results) >= 30
 
 
@@ -58,9 +59,11 @@ def test_same_seed_same_report():
     problem = "topk_simplex_beta.projection"
     # without the oracle, whose first solve of a shape may differ from later ones in the last bit
     names = [name for name in applicable(lookup(problem)) if name != "agreement"]
-    first, second = (verify(projections.beta, problem, seed=4, checks=names) for _ in "ab")
+    first, second = (
+        verify(projections.beta, problem, seed=4, checks=names, every=every(8)) for _ in "ab"
+    )
     assert [r.to_dict() for r in first.results] == [r.to_dict() for r in second.results]
-    third = verify(projections.beta, problem, seed=5, checks=names)
+    third = verify(projections.beta, problem, seed=5, checks=names, every=every(8))
     assert [r.instance for r in first.results] != [r.instance for r in third.results]
 
 
@@ -76,7 +79,7 @@ def test_failure_prints_the_smallest_counterexample():
     def project(a, k, r, rho):
         return projections.alpha(a, k, r, 0.0)
 
-    report = verify(project, PROBLEM)
+    report = verify(project, PROBLEM, every=8)
     assert not report.ok
     with pytest.raises(VerificationFailedError) as caught:
         report.raise_if_failed()
@@ -166,20 +169,23 @@ def test_expected_failures():
     def project(a, k, r, rho):
         return projections.alpha(a, k, r, min(rho, 50.0))
 
-    plain = verify(project, PROBLEM)
+    few = {"every": 8}
+    plain = verify(project, PROBLEM, **few)
     failing = {r.check for r in plain.failures}
     assert "scales" in failing
-    known = verify(project, PROBLEM, xfail=dict.fromkeys(failing, "rho is capped at 50"))
+    known = verify(project, PROBLEM, xfail=dict.fromkeys(failing, "rho is capped at 50"), **few)
     known.raise_if_failed()
     assert known.counts["expected failure"] == len(plain.failures)
     assert known.counterexample is None
-    one_family = verify(project, PROBLEM, xfail=["scales/scales"])
+    one_family = verify(project, PROBLEM, xfail=["scales/scales"], **few)
     assert one_family.counts["expected failure"] > 0
     assert {r.check for r in one_family.failures} == failing - {"scales"}
 
 
 def test_expected_failure_that_passes_is_a_failure():
-    report = verify(projections.alpha, PROBLEM, xfail={"purity": "sorts in place"})
+    report = verify(
+        projections.alpha, PROBLEM, checks=["purity"], xfail={"purity": "sorts in place"}
+    )
     assert not report.ok
     assert "remove it from xfail" in report.summary()
 
