@@ -104,7 +104,8 @@ def test_the_sound_algorithm_passes(candidate, problem):
     report = verify(candidate, problem, seed=1, every=every(4)).raise_if_failed()
     assert set(report.by_check()) == set(applicable(lookup(problem)))
     for check, counts in report.by_check().items():
-        assert counts["pass"] > 0 or check == "methods"
+        assert counts["pass"] > 0 or check in ("methods", "products")
+    assert verify(candidate, problem, checks=["products"]).counts["pass"]
     assert report.counts["inconclusive"] == 0
     assert report.worst_gap < 1e-15
 

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from _part import FULL
 from _processes import python
 
 from verification import checks, strangers
 from verification.problems.problem import lookup
 
 STRANGERS = strangers.discover()
-FEW, FEW_MODELS = 24, 2
+FEW, FEW_MODELS = (24, 2) if FULL else (12, 2)
 # what other packages' own code warns of is not ours to forbid
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
