@@ -297,6 +297,9 @@ def test_singular_matrices_of_few_digits_are_seen_exactly(built, tmp_path):
             z = np.where(row == column, 1.0, 2.0) * M[row, column]
             files.append(_cones(path.with_suffix(".z"), block, z=z))
         right, wrong = right + files[:2], wrong + files[2:]
+    flat = [1.0, 0, 0, 0, 2.0, 0]  # s_23 beside zeros
+    wrong += [_cones(tmp_path / "flat.s", Semidefinite(3), s=flat)]
+    wrong += [_cones(tmp_path / "flat.z", Semidefinite(3), z=flat)]
     for name, said in everybody(built, right + wrong).items():
         assert said == [True] * len(right) + [False] * len(wrong), name
 
