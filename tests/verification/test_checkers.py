@@ -262,6 +262,9 @@ def test_what_is_outside_by_less_than_rounding_is_refused(built, tmp_path):
     for c in (1.0, 3.7, 1e-40):  # where no logarithm is needed to see one that is inside
         end = float(np.nextafter(c, np.inf))
         files.append(_cones(tmp_path / f"{len(files)}.p", Power((0.3, 0.7)), s=[c, c, end]))
+    for edge in ([-1e-300, 1.0, 0.0], [1.0, -1e-9, 0.0], [0.0, 1.0, 1e-9], [0.0, 1.0, -5e-324]):
+        files.append(_cones(tmp_path / f"{len(files)}.s", Power((0.3, 0.7)), s=edge))
+        files.append(_cones(tmp_path / f"{len(files)}.z", Power((0.3, 0.7)), z=edge))
     for name, said in everybody(built, files).items():
         assert not any(said), (name, said)
 
