@@ -262,6 +262,9 @@ def test_what_is_outside_by_less_than_rounding_is_refused(built, tmp_path):
     for c in (1.0, 3.7, 1e-40):  # where no logarithm is needed to see one that is inside
         end = float(np.nextafter(c, np.inf))
         files.append(_cones(tmp_path / f"{len(files)}.p", Power((0.3, 0.7)), s=[c, c, end]))
+    for edge in ([-1e-300, 1.0, 0.0], [1.0, -1e-9, 0.0], [0.0, 1.0, 1e-9], [0.0, 1.0, -5e-324]):
+        files.append(_cones(tmp_path / f"{len(files)}.s", Power((0.3, 0.7)), s=edge))
+        files.append(_cones(tmp_path / f"{len(files)}.z", Power((0.3, 0.7)), z=edge))
     for name, said in everybody(built, files).items():
         assert not any(said), (name, said)
 
@@ -297,6 +300,9 @@ def test_singular_matrices_of_few_digits_are_seen_exactly(built, tmp_path):
             z = np.where(row == column, 1.0, 2.0) * M[row, column]
             files.append(_cones(path.with_suffix(".z"), block, z=z))
         right, wrong = right + files[:2], wrong + files[2:]
+    flat = [1.0, 0, 0, 0, 2.0, 0]  # s_23 beside zeros
+    wrong += [_cones(tmp_path / "flat.s", Semidefinite(3), s=flat)]
+    wrong += [_cones(tmp_path / "flat.z", Semidefinite(3), z=flat)]
     for name, said in everybody(built, right + wrong).items():
         assert said == [True] * len(right) + [False] * len(wrong), name
 
