@@ -27,8 +27,9 @@ def rationals(values: Iterable[Any]) -> Array:
 
 
 def single(value: object) -> Any:
-    """The number in an array without axes; numbers as they are."""
-    return value[()] if isinstance(value, np.ndarray) else value
+    """The number in an array without axes; integers of numpy, which overflow, as those of Python."""
+    found = value[()] if isinstance(value, np.ndarray) else value
+    return int(found) if isinstance(found, np.integer) else found
 
 
 def descending(v: Array) -> Array:
