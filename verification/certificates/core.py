@@ -52,7 +52,7 @@ class Core:
 
 
 def _plain(module: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Integers as they are, labels as booleans, reals exact (also if an integer is given), infinite ones as they are."""
+    """Integers as they are, labels as booleans, reals exact, integers given for them too; infinite ones as they are."""
     kinds = {symbol.name: symbol.kind for symbol in module.SPEC.symbols}
     found: dict[str, Any] = {}
     for name, value in given.items():

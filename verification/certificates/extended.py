@@ -93,7 +93,7 @@ def _projected(instance: Instance, answer: np.ndarray) -> float:
     eps, mass = tolerance.precision(instance), float(np.abs(feasible).sum())
     allowed = tolerance.distance(eps, a.size, float(np.abs(a).max()), mass)
     allowed *= tolerance.slack(instance, a.size)
-    sizes = float(norm(gradient)), rho, float(norm(feasible)), mass
+    sizes = float(norm(gradient)), rho, float(norm(feasible)), float(checked.get("r", mass))
     limit = float(tolerance.fw_gap(allowed, a.size, *sizes))
     share = max(float(norm(x - feasible)) / allowed, float(gap) / limit)
     return share * tolerance.relative(instance, a.size)
