@@ -27,9 +27,9 @@ def rationals(values: Iterable[Any]) -> Array:
 
 
 def single(value: object) -> Any:
-    """The number in an array without axes; an integer of numpy's as one of Python's, which never overflows."""
-    number = value[()] if isinstance(value, np.ndarray) else value
-    return number.item() if isinstance(number, np.integer) else number
+    """The number in an array without axes; integers of numpy, which overflow, as those of Python."""
+    found = value[()] if isinstance(value, np.ndarray) else value
+    return int(found) if isinstance(found, np.integer) else found
 
 
 def descending(v: Array) -> Array:

@@ -123,6 +123,20 @@ def test_conjugate_needs_its_domain():
     tells(nearly, right=[math.inf, -1.0])
 
 
+@pytest.mark.parametrize("name", ["bipartite_simplex", "topk_simplex_beta", "topk_simplex_alpha"])
+def test_an_integer_radius_is_exact(name):
+    """2/3 is no float, and the judge's integers do not end at 64 bits."""
+    own = {"y": np.array([0, 1, 0, 1])} if name == "bipartite_simplex" else {"k": 3}
+    a = np.array([0.3, 0.6, 0.1, 1 / 7])
+    for r in (2, 3):
+        given = Instance.of(f"{name}.projection", a=a, r=r, **own)
+        right = certificates.expected(given)
+        assert certificates.certify(given, Candidate(right)).ok
+        for wrong in (right * 1.01, right + np.array([9.0, 0.0, 0.0, 9.0])):
+            assert certificates.certify(given, Candidate(wrong)).verdict is Verdict.FAIL
+        assert np.array_equal(right, certificates.expected(given.with_params(r=float(r))))
+
+
 def test_zero_weight_means_a_zero_gradient():
     instance = families.draw("topk_hinge_beta.gradient", "random", 1, seed=0)[0]
     instance = instance.with_params(sample_weight=0.0)

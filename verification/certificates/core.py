@@ -10,6 +10,7 @@ file says, in exact arithmetic, which b, rho and r an instance means, and which 
 """
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -50,11 +51,17 @@ class Core:
     unit: Fraction = Fraction(1)
 
 
-def _plain(value: Any) -> Any:
-    """Integers as they are, labels as booleans, reals exact, infinite ones as they are."""
-    if isinstance(value, np.ndarray):
-        return f.rationals(value.tolist()) if value.dtype.kind == "f" else value.astype(bool)
-    return value if isinstance(value, int | Fraction) else exact(value)
+def _plain(module: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Integers as they are, labels as booleans, reals exact, integers given for them too; infinite ones as they are."""
+    kinds = {symbol.name: symbol.kind for symbol in module.SPEC.symbols}
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        if isinstance(value, np.ndarray):
+            real = value.dtype.kind == "f"
+            found[name] = f.rationals(value.tolist()) if real else value.astype(bool)
+        elif value is not None:
+            found[name] = value if kinds.get(name) == "integer" else exact(value)
+    return found
 
 
 def own_domain(instance: Instance) -> Domain:
@@ -62,13 +69,7 @@ def own_domain(instance: Instance) -> Domain:
     module = catalogue.load(instance.stem)
     names = {*module.SPEC.names, *getattr(module, "arguments", ())} - {"a", "rho"}
     given = {n: instance[n] for n in lookup(instance.problem).arguments if n in names}
-    counts = {symbol.name for symbol in module.SPEC.symbols if symbol.kind == "integer"}
-    exactly = {  # int / int would turn Fractions into floats
-        n: Fraction(v) if isinstance(v, int) and n not in counts else _plain(v)
-        for n, v in given.items()
-        if v is not None
-    }
-    return Domain(instance.stem, exactly)
+    return Domain(instance.stem, _plain(module, given))
 
 
 def given_params(instance: Instance) -> dict[str, Any]:
@@ -83,11 +84,11 @@ def domain_of(stem: str, params: dict[str, Any], y: Any = None) -> Domain:
     module = catalogue.load(stem)
     stem = module.dual_set
     own = catalogue.load(stem)
-    found = {n: _plain(v) for n, v in dual_params(module, params).items()}
+    found = _plain(own, dual_params(module, params))
     if "r" in own.SPEC.names or own is module:
         found["r"] = Fraction(1)
     if y is not None and "y" in catalogue.arguments(own):
-        found["y"] = _plain(y)
+        found["y"] = np.asarray(y).astype(bool)
     return Domain(stem, found)
 
 

@@ -10,9 +10,12 @@ import math
 
 import numpy as np
 
+from refsolve import catalogue
 from refsolve import certificates as proofs
 from refsolve.errors import RefsolveError
-from refsolve.proofs.certificate import Certificate
+from refsolve.proofs.certificate import Certificate, norm
+from refsolve.proofs.domain import Domain
+from refsolve.proofs.projection import projection_gap
 from verification.certificates import core as cores
 from verification.certificates import tolerance
 from verification.certificates.dispatch import certify
@@ -41,13 +44,14 @@ def proven(instance: Instance, answer: np.ndarray) -> Judgement | None:
     given = {n: v for n, v in instance.params.items() if v is not None}
     found: Certificate
     try:
+        if problem.kind == "sets":
+            return _passed(instance, _projected(instance, answer))
         found = getattr(proofs, name)(
             problem.stem, answer if problem.point else answer.item(), **given
         )
     except (RefsolveError, ArithmeticError, ValueError):
         return None
     d = main.size
-    relative = tolerance.relative(instance, d)
     if problem.operation == "conjugate" and answer.item() == math.inf:
         return Judgement(Verdict.PASS, accuracy=0.0) if found.violation > OUTSIDE else None
     least, off = found.relative_gap, found.violation
@@ -63,9 +67,36 @@ def proven(instance: Instance, answer: np.ndarray) -> Judgement | None:
             least = 0.0
             off = max(off, found.distance)
         least = max(least, off / size if size else math.inf)
+    return _passed(instance, least)
+
+
+def _passed(instance: Instance, least: float) -> Judgement | None:
+    """A pass, where a relative error is a small part of what is allowed."""
+    relative = tolerance.relative(instance, instance[instance.problem.data].size)
     if not least <= SHARE * relative:
         return None
     return Judgement(Verdict.PASS, distance=least, distance_tolerance=relative, accuracy=least)
+
+
+def _projected(instance: Instance, answer: np.ndarray) -> float:
+    """Repair and gap beside their bounds, of first order as in `points.by_gap`, in units of what is allowed."""
+    module, params = catalogue.load(instance.stem), instance.params
+    a, x = params.pop("a").astype(np.longdouble), answer.astype(np.longdouble)
+    rho, checked = proofs.set_arguments(module, params.pop("rho", 0.0), params, a.size)
+    feasible = module.repair(x, **checked)
+    gradient = feasible - a + rho * feasible.sum()
+    domain = Domain(instance.stem, checked)
+    if domain.cone:
+        gap = projection_gap(module, feasible, a, rho=rho, **checked)
+    else:
+        gap = domain.around(feasible, gradient).residual(feasible, -gradient)
+    eps, mass = tolerance.precision(instance), float(np.abs(feasible).sum())
+    allowed = tolerance.distance(eps, a.size, float(np.abs(a).max()), mass)
+    allowed *= tolerance.slack(instance, a.size)
+    sizes = float(norm(gradient)), rho, float(norm(feasible)), float(checked.get("r", mass))
+    limit = float(tolerance.fw_gap(allowed, a.size, *sizes))
+    share = max(float(norm(x - feasible)) / allowed, float(gap) / limit)
+    return share * tolerance.relative(instance, a.size)
 
 
 def _expansion(instance: Instance) -> float:

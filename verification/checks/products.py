@@ -79,17 +79,17 @@ def _tried(call: Caller, instance: Instance, P: int, N: int) -> Known:
         if seconds > SECONDS or held > BYTES:
             break
         smaller = rankings.padded(replace(instance, family=f"{min(P, n)}x{min(N, n)}"))
+        least = np.inf
+        for _ in range(TIMES):  # the first call may compile
+            start = clock()
+            call(smaller)
+            least = min(least, clock() - start)
         tracemalloc.start()
         try:
             call(smaller)
             held = float(tracemalloc.get_traced_memory()[1])
         finally:
             tracemalloc.stop()
-        least = np.inf
-        for _ in range(TIMES):  # the first call may have compiled
-            start = clock()
-            call(smaller)
-            least = min(least, clock() - start)
         known[smaller["scores"].size] = least, held
     return known
 
