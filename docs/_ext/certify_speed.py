@@ -147,12 +147,15 @@ def _groups(rng: np.random.Generator) -> cp.Problem:
 @case("entropy, 2000 x 20")
 def _entropy(rng: np.random.Generator) -> cp.Problem:
     A, x = rng.random((20, 2000)), cp.Variable(2000)
-    return cp.Problem(
-        cp.Maximize(cp.sum(cp.entr(x))), [A @ x == A.mean(axis=1), cp.sum(x) == 1]
-    )
+    return cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [A @ x == A.mean(axis=1), cp.sum(x) == 1])
 
 
-for _name, _size in (("transport", 100), ("flow", 2000), ("obstacle", 60), ("optimal control", 1000)):
+for _name, _size in (
+    ("transport", 100),
+    ("flow", 2000),
+    ("obstacle", 60),
+    ("optimal control", 1000),
+):
     _family(_name, _size)
 
 

@@ -43,7 +43,7 @@ def dependencies(A: Any, b: Array) -> Dependencies | None:
     """
     A = sp.csr_array(A)
     size = np.sqrt(np.asarray(A.multiply(A).sum(axis=1)).ravel())
-    if not 1 < A.shape[0]:
+    if not A.shape[0] > 1:
         return None
     unit = power_of_two(np.where(size > 0, size, 1.0))
     G = sp.csr_array(sp.diags_array(1 / unit) @ A)

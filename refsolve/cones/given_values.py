@@ -20,7 +20,6 @@ from refsolve.cones.from_cvxpy import Compiled, compiled, dense
 from refsolve.cones.lower import LowerBound, lower_bound
 from refsolve.cones.membership import outside
 from refsolve.cones.program import ConeProgram
-from refsolve.cones.ranges import Ranges
 from refsolve.cones.solving import few_digits, proposal
 from refsolve.cones.upper import Completion, Point, relaxed_program
 
