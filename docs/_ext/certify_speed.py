@@ -54,11 +54,12 @@ def _convex_fit(rng: np.random.Generator) -> cp.Problem:
     return next(f.make for f in FAMILIES if f.name == "k-convex fit")(2002, rng)[0]
 
 
-@case("free LP, 2000 x 1000 dense")
+@case("free LP, 2000 x 1000, 2e4 nonzeros")
 def _free(rng: np.random.Generator) -> cp.Problem:
-    A, x = rng.standard_normal((2000, 1000)), cp.Variable(1000)
-    b = A @ rng.standard_normal(1000) + rng.random(2000)
-    return cp.Problem(cp.Minimize((A.T @ -rng.random(2000)) @ x), [A @ x <= b])
+    n, x = 1000, cp.Variable(1000)
+    A = sp.random_array((2 * n, n), density=10 / n, rng=rng) + sp.eye_array(2 * n, n)
+    y, b = rng.random(2 * n), A @ rng.standard_normal(n) + rng.random(2 * n)
+    return cp.Problem(cp.Minimize((A.T @ -y) @ x), [A @ x <= b])
 
 
 @case("lasso, 1000 x 100 dense")

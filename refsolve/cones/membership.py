@@ -129,10 +129,9 @@ def into_dual(program: ConeProgram, z: Array) -> Array:
     still = np.zeros(threes.shape)
     wrong = ~_in_dual_exponential(inside[threes], still)
     if wrong.any():
-        rows = threes[wrong]
-        inside[rows] = followed(program, inside, np.zeros(len(inside)))[rows]
-        rows = threes[~_in_dual_exponential(inside[threes], still)]
-        inside[rows] = _moved_into_dual(inside[rows])
+        inside[threes[wrong]] = followed(program, inside, 0 * inside)[threes[wrong]]
+        wrong = ~_in_dual_exponential(inside[threes], still)
+        inside[threes[wrong]] = _moved_into_dual(inside[threes[wrong]])
     for block, rows in program.more:
         inside[rows] = block.into_dual(inside[rows])
     return inside
