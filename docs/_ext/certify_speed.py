@@ -102,9 +102,9 @@ def banded(n: int, rng: np.random.Generator) -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.quad_form(x, cp.psd_wrap(L @ L.T)) / 2 + c @ x), rows)
 
 
-@case("random QP, 1e5 nonzeros")
+@case("random QP, 3e4 nonzeros")
 def _random_qp(rng: np.random.Generator) -> cp.Problem:
-    n, m = 5000, 10000
+    n, m = 1500, 3000
     A = sp.random_array((m, n), density=8 / n, rng=rng, format="csr")
     F = sp.random_array((n, n), density=1 / n, rng=rng, format="csr")
     P, x = (F @ F.T + 0.1 * sp.eye_array(n)).tocsc(), cp.Variable(n)
