@@ -54,11 +54,12 @@ def _convex_fit(rng: np.random.Generator) -> cp.Problem:
     return next(f.make for f in FAMILIES if f.name == "k-convex fit")(2002, rng)[0]
 
 
-@case("free LP, 2000 x 1000 dense")
+@case("free LP, 2000 x 1000, 2e4 nonzeros")
 def _free(rng: np.random.Generator) -> cp.Problem:
-    A, x = rng.standard_normal((2000, 1000)), cp.Variable(1000)
-    b = A @ rng.standard_normal(1000) + rng.random(2000)
-    return cp.Problem(cp.Minimize((A.T @ -rng.random(2000)) @ x), [A @ x <= b])
+    n, x = 1000, cp.Variable(1000)
+    A = sp.random_array((2 * n, n), density=10 / n, rng=rng) + sp.eye_array(2 * n, n)
+    y, b = rng.random(2 * n), A @ rng.standard_normal(n) + rng.random(2 * n)
+    return cp.Problem(cp.Minimize((A.T @ -y) @ x), [A @ x <= b])
 
 
 @case("lasso, 1000 x 100 dense")
@@ -101,9 +102,9 @@ def banded(n: int, rng: np.random.Generator) -> cp.Problem:
     return cp.Problem(cp.Minimize(cp.quad_form(x, cp.psd_wrap(L @ L.T)) / 2 + c @ x), rows)
 
 
-@case("random QP, 1e5 nonzeros")
+@case("random QP, 3e4 nonzeros")
 def _random_qp(rng: np.random.Generator) -> cp.Problem:
-    n, m = 5000, 10000
+    n, m = 1500, 3000
     A = sp.random_array((m, n), density=8 / n, rng=rng, format="csr")
     F = sp.random_array((n, n), density=1 / n, rng=rng, format="csr")
     P, x = (F @ F.T + 0.1 * sp.eye_array(n)).tocsc(), cp.Variable(n)
@@ -147,12 +148,15 @@ def _groups(rng: np.random.Generator) -> cp.Problem:
 @case("entropy, 2000 x 20")
 def _entropy(rng: np.random.Generator) -> cp.Problem:
     A, x = rng.random((20, 2000)), cp.Variable(2000)
-    return cp.Problem(
-        cp.Maximize(cp.sum(cp.entr(x))), [A @ x == A.mean(axis=1), cp.sum(x) == 1]
-    )
+    return cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [A @ x == A.mean(axis=1), cp.sum(x) == 1])
 
 
-for _name, _size in (("transport", 100), ("flow", 2000), ("obstacle", 60), ("optimal control", 1000)):
+for _name, _size in (
+    ("transport", 100),
+    ("flow", 2000),
+    ("obstacle", 60),
+    ("optimal control", 1000),
+):
     _family(_name, _size)
 
 

@@ -17,10 +17,8 @@ from refsolve.cones.lower import LowerBound, lower_bound
 from refsolve.cones.program import ConeProgram
 from refsolve.cones.ranges import Ranges
 from refsolve.cones.solving import Proposal, few_digits, indifferent, polished, proposal
-from refsolve.cones.upper import MARGINS, Completion, Point
+from refsolve.cones.upper import MARGINS, SMALL, Completion, Point
 
-#: Most multipliers that are also tried with few digits, which are exact on edges of cones.
-SMALL = 500
 #: Slack of rows, relative to their constants and 1, that an answer may have meant to meet.
 MEETS = 1e-7
 

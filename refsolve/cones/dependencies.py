@@ -43,7 +43,7 @@ def dependencies(A: Any, b: Array) -> Dependencies | None:
     """
     A = sp.csr_array(A)
     size = np.sqrt(np.asarray(A.multiply(A).sum(axis=1)).ravel())
-    if not 1 < A.shape[0]:
+    if not A.shape[0] > 1:
         return None
     unit = power_of_two(np.where(size > 0, size, 1.0))
     G = sp.csr_array(sp.diags_array(1 / unit) @ A)
@@ -79,10 +79,11 @@ def dependencies(A: Any, b: Array) -> Dependencies | None:
 
 def _independent(M: Any) -> Array:
     """Rows of which the others are combinations, about, from the pivots of their products."""
-    if not sp.issparse(M):
+    if isinstance(M, np.ndarray):
         _, order, rank, _ = dpstrf(M, tol=ROUNDED)
         return np.sort(order[:rank] - 1)
-    size = M.shape[0]
-    found = by_diagonal(M + ROUNDED / 1e5 * sp.eye_array(size))
-    pivots = np.zeros(size) if found is None else found.U.diagonal()
-    return np.sort(np.flatnonzero(pivots[found.perm_c] > ROUNDED)) if found else np.arange(size)
+    # a component of k rows adds up k shifts in its last pivot
+    found = by_diagonal(M + ROUNDED / 1e5 * sp.eye_array(M.shape[0]))
+    if found is None:
+        return np.arange(M.shape[0])
+    return np.flatnonzero(found.U.diagonal()[found.perm_c] > ROUNDED)

@@ -13,16 +13,15 @@ import numpy as np
 
 from refsolve._lazy import cp
 from refsolve._types import Array
-from refsolve.cones.bounds import SMALL, Bounds, better
+from refsolve.cones.bounds import Bounds, better
 from refsolve.cones.curvature import curvature
 from refsolve.cones.dyadic import down, up
 from refsolve.cones.from_cvxpy import Compiled, compiled, dense
 from refsolve.cones.lower import LowerBound, lower_bound
 from refsolve.cones.membership import outside
 from refsolve.cones.program import ConeProgram
-from refsolve.cones.ranges import Ranges
 from refsolve.cones.solving import few_digits, proposal
-from refsolve.cones.upper import Completion, Point, relaxed_program
+from refsolve.cones.upper import SMALL, Completion, Point, relaxed_program
 
 
 class GivenValues:

@@ -215,7 +215,7 @@ def square(G: Any) -> Any:
     p, N = G.shape
     rows = np.diff(sp.csc_array(G).indptr).astype(float)
     filled = float(rows @ rows)
-    if p > DENSE and min(filled, p * p) <= 0.15 * p * p:
+    if p > DENSE and min(filled, p * p) <= (0.05 if p <= 2000 else 0.15) * p * p:
         if filled > MOST:
             raise Unproven(f"{p} equations with {filled:.0f} products are more than are tried")
         return sp.csc_array(G @ G.T)

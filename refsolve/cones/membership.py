@@ -125,10 +125,13 @@ def into_dual(program: ConeProgram, z: Array) -> Array:
             rows = slice(int(program.heads[k]), int(program.heads[k]) + program.soc[k])
             bound[k] = up(_norm_above(Dyadic.of(inside[rows][1:])))
         inside[program.heads] = np.maximum(inside[program.heads], bound)
-    inside = followed(program, inside, np.zeros(len(inside)))
     threes = program.exponential[:, None] + np.arange(3)
-    wrong = threes[~_in_dual_exponential(inside[threes], np.zeros(threes.shape))]
-    inside[wrong] = _moved_into_dual(inside[wrong])
+    still = np.zeros(threes.shape)
+    wrong = ~_in_dual_exponential(inside[threes], still)
+    if wrong.any():
+        inside[threes[wrong]] = followed(program, inside, 0 * inside)[threes[wrong]]
+        wrong = ~_in_dual_exponential(inside[threes], still)
+        inside[threes[wrong]] = _moved_into_dual(inside[threes[wrong]])
     for block, rows in program.more:
         inside[rows] = block.into_dual(inside[rows])
     return inside

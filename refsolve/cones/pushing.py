@@ -58,7 +58,7 @@ def pushed(program: ConeProgram, x: Array, free: Array, far: Array) -> Array:
     at = np.repeat(np.arange(len(wrong)), np.diff(part.indptr))
     moves(at, part.indices, sign[wrong][at] * part.data, lack[wrong][at])
     way = up + down
-    return np.where(way != 0, np.nextafter(x + way, np.sign(way) * np.inf), x)
+    return np.where(way != 0, np.nextafter(x + way, np.where(way > 0, np.inf, -np.inf)), x)
 
 
 def _ways(program: ConeProgram, x: Array, far: Array) -> tuple[Array, Array]:

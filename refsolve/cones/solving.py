@@ -13,7 +13,6 @@ from refsolve._types import Array
 from refsolve.cones.linear_systems import by_diagonal, envelope
 from refsolve.cones.program import ConeProgram
 
-
 #: By how much, relative to its terms, a polished point is inside rows that bind, so that rounding is not felt.
 INSIDE = 1e-14
 #: What a polished solution may lack, relatively, and be called that.

@@ -28,6 +28,8 @@ from refsolve.cones.solving import Proposal, proposal
 
 #: Margins tried inside cones, smallest first: what a solver's digits leave room for.
 MARGINS = (0.0, 1e-13, 1e-11, 1e-9, 1e-7, 1e-5)
+#: Most rows of programs in which more is tried than pays off in large ones.
+SMALL = 500
 #: Margins by which rows are tightened when a feasible point is looked for.
 TIGHTENED = (1e-9, 1e-7, 1e-5, 1e-3)
 
@@ -221,9 +223,10 @@ class Completion:
             largest = float(far.max(initial=0.0))
             if largest == 0:
                 return point
-            if not largest < best:
+            # a detour is worth its time in small programs
+            if not largest < best * (4 if len(met) <= SMALL else 1):
                 return None
-            best = largest
+            best = min(best, largest)
             x = pushed(program, point.x, ~self.fixed, far)
             if not np.all(np.isfinite(x)):
                 return None

@@ -13,6 +13,7 @@ from refsolve import solve
 from refsolve.cones import ConeProgram
 from refsolve.cones.blocks import Block
 from refsolve.cones.curvature import curvature
+from refsolve.cones.dyadic import Dyadic, product
 from refsolve.cones.power import Power
 from refsolve.cones.semidefinite import Semidefinite
 from refsolve.cones.travelling import Proof, outside, proof
@@ -190,8 +191,18 @@ def _anywhere(given: Certificate) -> bool:
 
 
 def _undeclared(given: Certificate) -> Certificate | None:
+    """Without a range that was assumed and is needed: the residual there is not exactly 0."""
+    if "lo" not in given.data or "z" not in given.solution:
+        return None
+    program, lo, hi = program_of(given)
+    r = product(program.A.T, Dyadic.of(given.solution["z"]))
+    if "x" in given.solution:
+        r = r + Dyadic.of(program.q) + product(program.P, Dyadic.of(given.solution["x"]))
+    up, down = (np.array([sign * v > 0 for v in r.numbers.tolist()]) for sign in (1, -1))
+    if not np.any((up & np.isfinite(lo)) | (down & np.isfinite(hi))):
+        return None
     data = {name: v for name, v in given.data.items() if name not in ("lo", "hi")}
-    return replace(given, data=data) if len(data) < len(given.data) else None
+    return replace(given, data=data)
 
 
 def _empty(given: Certificate) -> Certificate | None:
