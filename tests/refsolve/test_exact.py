@@ -81,7 +81,7 @@ def test_bad_input():
         faces.project("simplex", [Fraction(1)] * 6, r=Fraction(1))
 
 
-@pytest.mark.parametrize("stem", [s for s in SETS if s != "knapsack"])
+@pytest.mark.parametrize("stem", [s for s in SETS if not s.startswith(("knapsack", "topk"))])
 def test_gaps_of_long_fractions_are_exact(stem):
     """A support of 0 beside an integer r is no integer of numpy, that overflows with long denominators."""
     d, long = 4, Fraction(1, 3**90)

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from verification import verify
+from verification import certificates, verify
 from verification.instances import families
 from verification.instances.drawing import valid
 from verification.selftest import written
+from verification.verdicts.verdict import Candidate
 
 THIRD = {port["name"]: port for port in written.ports("third")}
 PORTS = {
@@ -108,7 +109,8 @@ def test_products_of_curvature_and_weight_underflow_beside_a_zero():
         ("number_becomes_a_row", "batch"),
         ("C_times_k_underflows", "extremes"),
         ("box_keeps_the_type_of_the_input", "purity"),
-        ("bipartite_zero_if_a_side_is_negative", "distributions"),
+        ("bipartite_zero_if_a_side_is_negative", "certified_gap"),
+        ("multilabel_hinge_update_zero_norm_any_margin", "extremes"),
         ("bipartite_stops_at_a_ten_millionth_of_the_radius", "extremes"),
     ],
 )
@@ -117,3 +119,21 @@ def test_survivors_of_the_first_run_are_found(name, check):
     problem = (written.PROBLEMS | written.MORE)[port["of"]]
     assert not verify(written.build(**port), problem, checks=[check], shrink=False).ok
     assert verify(written.build(port["of"]), problem, checks=[check], shrink=False).ok
+
+
+def test_costs_of_one_side_decide_where_there_are_no_scores():
+    drawn = families.draw("multilabel_hinge.sdca_update", "border", 200, seed=0)
+    alone = [i for i in drawn if i["k_ii"] == 0 and i.get("costs") is not None]
+    assert all(valid(i) for i in alone)
+    for side in (0, 1):
+        zero = [i for i in alone if (i["y"] == side).any() and not i["costs"][i["y"] == side].any()]
+        assert sum(i["costs"].any() for i in zero) >= 5
+
+
+@pytest.mark.parametrize("of", ["alpha_nested", "beta_breakpoints", "bipartite_bisect"])
+def test_an_integer_radius_is_judged_as_any_other(of):
+    problem, project = written.MORE[of], written.build(of)
+    for instance in families.draw(problem, "random", 30, seed=0):
+        whole = instance.with_params(r=2)
+        assert certificates.judge(whole, Candidate(project(**whole.params))).ok
+    assert verify(project, problem, checks=["distributions"], shrink=False).ok

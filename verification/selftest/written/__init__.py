@@ -121,7 +121,7 @@ FIXED: dict[str, dict[str, Any]] = {
     "svm_primal": {"loss": "hinge"},
 }
 #: Seconds per call of what is slow by its nature: coordinate ascent in plain Python at large C.
-TIMEOUT = {"erm_sdca": 120.0}
+TIMEOUT = {"erm_sdca": 120.0, "svm_smo": 120.0, "svm_primal": 120.0, "svm_plus_smo": 120.0}
 
 
 def ports(name: str) -> list[dict[str, str]]:

@@ -444,7 +444,7 @@ def truncated_prox(v, k=1, t=1.0, costs=None):
     z = v if costs is None else v + np.asarray(costs, dtype=float)
     kept = np.argsort(-z, kind="stable")[k - 1 :]
     out = v.copy()
-    out[kept] = v[kept] + (softmax_prox(z[kept], t) - z[kept])
+    out[kept] = softmax_prox(v[kept], t, None if costs is None else np.asarray(costs)[kept])
     return out
 
 
