@@ -12,7 +12,10 @@ KNOWN = {
     ("fast/families/faces.py", "exec"),  # functions from a template of its own
     ("verification/strangers/__init__.py", "exec"),  # the code that the gallery prints
     ("verification/mutants/declarations/__init__.py", "exec"),  # our own text, changed
-    ("verification/selftest/written/__init__.py", "exec"),  # ports in a table that the package ships
+    (
+        "verification/selftest/written/__init__.py",
+        "exec",
+    ),  # ports in a table that the package ships
     ("verification/external/serve.py", "pickle.loads"),  # the function that the parent has written
 }
 

@@ -121,7 +121,9 @@ def _matrix(
         if y.shape != (len(found),):
             given = f"labels {label!r} of shape {y.shape}"
             expected = f"({len(found)},): one for each row of features"
-            raise InvalidParameterError(source, given, expected, "name other labels, or other features")
+            raise InvalidParameterError(
+                source, given, expected, "name other labels, or other features"
+            )
     return found
 
 

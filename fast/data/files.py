@@ -55,7 +55,9 @@ def parts(folder: str | os.PathLike[str]) -> list[str]:
     suffixes = sorted({os.path.splitext(name)[1].lower() for name in names})
     if len(suffixes) != 1:
         given = (
-            f"files of the suffixes {', '.join(map(repr, suffixes))}" if names else "an empty folder"
+            f"files of the suffixes {', '.join(map(repr, suffixes))}"
+            if names
+            else "an empty folder"
         )
         fix = "keep other files elsewhere, or pass a list of files"
         raise InvalidParameterError(where, given, "a folder with the parts of one table", fix)

@@ -115,7 +115,9 @@ class Npy(Source):
             stored = _tensor_type(name, held, label)
             kind, shape, offset = held[label]
             if stored.kind not in "fiub":
-                raise InvalidTypeError(name, f"labels {label!r} of {kind}", "integers", "write int64")
+                raise InvalidTypeError(
+                    name, f"labels {label!r} of {kind}", "integers", "write int64"
+                )
             with reading(name):
                 flat = np.fromfile(name, stored, math.prod(shape), offset=offset)
             found.labels = flat.reshape(shape)

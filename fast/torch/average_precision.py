@@ -23,7 +23,9 @@ def average_precision(
     transformed. Mohapatra, Jawahar and Kumar 2014, equation (4).
     """
     f = check_scores(scores, 1)
-    if f.ndim > 1 and f.shape[-1] == 1:  # a vector may be the last batch, rows are all of one length
+    if (
+        f.ndim > 1 and f.shape[-1] == 1
+    ):  # a vector may be the last batch, rows are all of one length
         raise InvalidParameterError(
             "scores",
             f"shape {tuple(f.shape)}, queries of one sample each, whose loss is 0 whatever they are",

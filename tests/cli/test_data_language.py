@@ -241,7 +241,9 @@ def test_complaints_of_a_model_that_is_there(csv: Path, tmp_path: Path) -> None:
         return refused(command, file, tmp_path / "new.csv", *words)
 
     table().assign(size=1).to_csv(tmp_path / "more.csv", index=False)
-    assert "left out: ['size']" in " ".join(run("predict", file, tmp_path / "more.csv").stderr.split())
+    assert "left out: ['size']" in " ".join(
+        run("predict", file, tmp_path / "more.csv").stderr.split()
+    )
     assert "line 2, column 'a': expected a number, got 'tall'" in said("predict", a="tall")
     assert "ends in .csv or .parquet" in said("predict", "-o", tmp_path / "x.txt")
     assert "1 <= k <= 3" in said("predict", "-k", "4")

@@ -509,7 +509,12 @@ def test_columns_that_a_model_does_not_know_are_told_of_in_python(
 
 @pytest.mark.parametrize(
     ("package", "name"),
-    [("pyarrow", "a.parquet"), ("pyarrow", "a.feather"), ("safetensors", "a.safetensors"), ("h5py", "a.h5")],
+    [
+        ("pyarrow", "a.parquet"),
+        ("pyarrow", "a.feather"),
+        ("safetensors", "a.safetensors"),
+        ("h5py", "a.h5"),
+    ],
 )
 @pytest.mark.parametrize("command", ["train", "probe"])
 def test_a_library_that_is_missing_is_named(

@@ -116,7 +116,9 @@ def load(
     assert whole.y is not None
     classes, counts = np.unique(whole.y, return_counts=True)
     if len(classes) < 2:
-        raise InvalidArgumentError(f"{train}: one class, {str(classes[0])!r}; expected at least two")
+        raise InvalidArgumentError(
+            f"{train}: one class, {str(classes[0])!r}; expected at least two"
+        )
     short = min(counts.tolist())
     missing = sum(other is None for other in others)
     if missing and short < missing + 2:

@@ -103,7 +103,11 @@ def suffix_of(path: Path) -> str:
 
 
 def read_rows(
-    path: Path, roles: Roles, labels: Path | None, option: str = "LABELS", known: Known | None = None
+    path: Path,
+    roles: Roles,
+    labels: Path | None,
+    option: str = "LABELS",
+    known: Known | None = None,
 ) -> tuple[Source, np.ndarray, Examples | None]:
     """Features in blocks, where the format has them, and labels; the examples, where they are in memory."""
     if suffix_of(path) not in (".npy", *MATRICES, *COLUMNS):

@@ -76,7 +76,9 @@ def _label_array(source: Path, column: str | None, header: bool | None) -> np.nd
     suffix = source.suffix.lower()
     if suffix == ".npy":
         if column is not None:
-            raise DataFileError(f"--label {column} names a column; expected a table of labels, not {source}")
+            raise DataFileError(
+                f"--label {column} names a column; expected a table of labels, not {source}"
+            )
         y = npy_file(source)
         return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     if suffix not in (".csv", *COLUMNS):

@@ -61,7 +61,11 @@ class Data:
         (n, d), names = self.X.shape, self.features
         shown = ", ".join(names or self.X.columns or ())[:200] or "the whole matrix"
         label = "" if self.label is None else f" {self.label}"
-        parts = [f"{n} rows", f"{d} features: {shown}", f"label{label}: {len(np.unique(self.y))} classes"]
+        parts = [
+            f"{n} rows",
+            f"{d} features: {shown}",
+            f"label{label}: {len(np.unique(self.y))} classes",
+        ]
         parts += [*self.notes, *map(LEFT_OUT.format, self.X.left_out)]
         return f"{self.file.name}: {'; '.join(parts)}"
 
@@ -70,7 +74,9 @@ class Data:
         columns = None if self.X.columns is None else tuple(self.X.columns)
         apart = () if self.label is None else (self.label,)
         base = None if self.known is None else self.known.index_base
-        return Model(estimator, columns=columns, apart=apart, features=self.features, index_base=base)
+        return Model(
+            estimator, columns=columns, apart=apart, features=self.features, index_base=base
+        )
 
 
 def read(

@@ -54,7 +54,9 @@ def read_svm(source: Path, roles: Roles, known: Known) -> Examples:
     if X.shape[0] == 0:
         raise DataFileError(f"{source} holds no examples; expected one per line: 3 1:0.5 7:-2")
     X, base, notes = _columns_of(source, X, roles, known, sizes)
-    if sizes is not None and (most := max(map(np.max, filter(np.size, y)), default=0)) >= int(sizes[3]):
+    if sizes is not None and (most := max(map(np.max, filter(np.size, y)), default=0)) >= int(
+        sizes[3]
+    ):
         raise DataFileError(
             f"{source}, line 1: {int(sizes[3])} labels are announced, where there is {most:g}; expected labels "
             "from 0 on: write it again"

@@ -290,7 +290,9 @@ def read_columns(source: Path, wanted: Sequence[str | None] = ()) -> Table:
     try:
         held = pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowException as error:
-        raise DataFileError(f"{source}: its parts differ ({error}); write them with one schema") from None
+        raise DataFileError(
+            f"{source}: its parts differ ({error}); write them with one schema"
+        ) from None
     if not sum(counts):
         raise DataFileError(f"{source} has no examples; expected one example per row")
     lists, ends = np.full(sum(counts), None), np.cumsum(counts)
@@ -303,7 +305,9 @@ def read_columns(source: Path, wanted: Sequence[str | None] = ()) -> Table:
         return f"{where}row {i - int(ends[part]) + counts[part]}, column {name!r}"
 
     notes = tuple(map(LEFT_OUT.format, stored))
-    return Table(source, columns, True, place, True, notes, counts=tuple(zip(files, counts, strict=True)))
+    return Table(
+        source, columns, True, place, True, notes, counts=tuple(zip(files, counts, strict=True))
+    )
 
 
 def _array(column: Any) -> np.ndarray:

@@ -56,7 +56,9 @@ class Model:
         n_features = None if self.columns is not None else self.estimator.n_features_in_
         classes = self.classifier.classes_
         if (one := self.positive) is not None:  # a number, where it is written as one
-            classes = np.array([int(one) if re.fullmatch("0|-?[1-9][0-9]*", one, re.ASCII) else one])
+            classes = np.array(
+                [int(one) if re.fullmatch("0|-?[1-9][0-9]*", one, re.ASCII) else one]
+            )
         return Known(n_features, classes, self.columns or (), self.index_base)
 
     @property
@@ -108,7 +110,9 @@ class Model:
 
         if frame is None:
             wanted = self.columns or tuple(str(j) for j in range(np.shape(X)[1]))
-            frame = pd.DataFrame(np.asarray(X, object), columns=list(wanted if columns is None else columns))
+            frame = pd.DataFrame(
+                np.asarray(X, object), columns=list(wanted if columns is None else columns)
+            )
         elif columns is not None:
             frame = pd.DataFrame(frame).set_axis(list(columns), axis=1)
         table = of_frame(frame)

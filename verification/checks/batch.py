@@ -195,7 +195,11 @@ def takes_batches(call: Caller) -> bool:
 def _takes_rows(call: Caller, few: list[Instance]) -> bool | None:
     """Whether a batch may have a radius per row: np.clip(a, 0, r) raises an error, and is no worse for it."""
     varied = vary(few)
-    if varied == few or not call.accepts(varied[-1]) or len(few) == few[0][few[0].problem.data].size:
+    if (
+        varied == few
+        or not call.accepts(varied[-1])
+        or len(few) == few[0][few[0].problem.data].size
+    ):
         return None
     try:
         call.raw(stack(varied, "always", "may"))

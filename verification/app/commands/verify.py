@@ -71,9 +71,7 @@ _Accuracy = Annotated[
     float | None,
     typer.Option(help="Relative accuracy that the solver promises, 1e-10; default: rounding."),
 ]
-_Dtype = Annotated[
-    str | None, typer.Option(help="Precision that the solver computes in, float32.")
-]
+_Dtype = Annotated[str | None, typer.Option(help="Precision that the solver computes in, float32.")]
 _Refuses = Annotated[
     list[str] | None,
     typer.Option(help="Error by which it refuses arguments, ValueError; repeatable."),
