@@ -14,6 +14,11 @@ from verification.kit.signatures import full_name, in_order, match, parameters
 from verification.problems.problem import Problem
 
 
+def _room(array: np.ndarray) -> np.dtype:
+    """The type of an array that answers are written to: integers would cut them."""
+    return np.dtype(float) if array.dtype.kind in "iu" else array.dtype
+
+
 @dataclass(eq=False, repr=False)
 class Adapted:
     """A function with the argument names, and the conventions, of a problem.
@@ -132,7 +137,7 @@ class Adapted:
         if self.overwrites is not None:
             overwritten = given[self.overwrites]
             if isinstance(overwritten, np.ndarray):
-                overwritten = overwritten.copy()
+                overwritten = overwritten.astype(_room(overwritten))
             elif hasattr(overwritten, "clone"):
                 overwritten = overwritten.detach().clone()
             given = {**given, self.overwrites: overwritten}
@@ -140,7 +145,8 @@ class Adapted:
         kwargs = {theirs: given[ours] for ours, theirs in self._named.items()} | self.constants
         if self.out is not None:
             main = next(iter(given.values()))
-            overwritten = np.zeros_like(main) if isinstance(main, np.ndarray) else main * 0
+            array = isinstance(main, np.ndarray)
+            overwritten = np.zeros_like(main, dtype=_room(main)) if array else main * 0
             kwargs[self.out] = overwritten
         answer = self.function(*args, **kwargs)
         return overwritten if overwritten is not None else answer
