@@ -291,9 +291,10 @@ def test_counterexamples_run_and_show_the_failure(name, capsys):
     exec(report.counterexample, {})
     out = capsys.readouterr().out
     if name == "sorts_in_place":
-        kept, apart, later, earlier, strided, first = out.splitlines()
+        kept, apart, later, earlier, strided, first, whole, floats = out.splitlines()
         assert (kept, apart, later, earlier) == ("False", "True", "True", "True")
         assert _numbers(strided) == _numbers(first)
+        assert _numbers(whole) == _numbers(floats)
         assert "a was changed in place" in report.counterexample
     else:
         returned, right = (np.ravel(eval(_comment(report, w))) for w in ("returned", "right"))
