@@ -17,6 +17,8 @@ GRADIENT = "gradient"
 class Tensors(Step):
     """Arrays become tensors of the same dtype (copies), tensors in the answer become arrays.
 
+    A problem's main array is of floats for torch, whose integers divide to single precision.
+
     Parameters
     ----------
     problem : Problem or None
@@ -31,6 +33,7 @@ class Tensors(Step):
         if mode is not True and mode != GRADIENT:
             raise InvalidArgumentError(f"torch={mode!r}: expected True or {GRADIENT!r}")
         self.main = needed(problem, "torch='gradient'").data if mode == GRADIENT else None
+        self.data = "" if problem is None else problem.data
         self.device = device
         self._leaf: Any = None
 
@@ -38,6 +41,8 @@ class Tensors(Step):
         """Copy arrays into tensors; the main one asks for a gradient where that is wanted."""
         import torch
 
+        if getattr(data := given.get(self.data), "dtype", None) == np.int64:
+            given = {**given, self.data: data.astype(float)}
         changed = {
             name: torch.tensor(v, device=self.device) if isinstance(v, np.ndarray) else v
             for name, v in given.items()
