@@ -41,7 +41,8 @@ class Tensors(Step):
         """Copy arrays into tensors; the main one asks for a gradient where that is wanted."""
         import torch
 
-        if getattr(data := given.get(self.data), "dtype", None) == np.int64:
+        data: Any = given.get(self.data)
+        if getattr(data, "dtype", None) == np.int64:
             given = {**given, self.data: data.astype(float)}
         changed = {
             name: torch.tensor(v, device=self.device) if isinstance(v, np.ndarray) else v
