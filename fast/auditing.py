@@ -31,8 +31,8 @@ from fast.models.multiclass_erm import train
 from fast.solvers.audit_pass import Form, evaluated, objectives
 from fast.solvers.dask_passes import passes_of
 from fast.solvers.free_intercept import newton_step
+from fast.solvers.one_vs_rest_training import train as train_signed
 from fast.solvers.rows import dense
-from fast.solvers.signed_training import train as train_signed
 from fast.solvers.state import certified_gap
 
 __all__ = ["AuditResult", "audit"]
@@ -252,14 +252,14 @@ class _Problem:
             raise InvalidParameterError("dual", given, expected, "leave dual out, or reshape it")
         return found.tocsr() if sp.issparse(dual) else found.astype(np.float64)
 
-    def bounds(self, W: np.ndarray, masses: Any = None) -> AuditResult:
+    def bounds(self, W: np.ndarray, dual_variables: Any = None) -> AuditResult:
         """What passes say of W; a free intercept moves for the dual alone."""
         passes = passes_of(self.X, self.y, self.w, self.loss, max(self.m, 2))
         passes.n_jobs = resolve(self.n_jobs)
         first: Any = None
         dual, at, count = 0.0, W.copy(), 0  # no loss is negative
         while count < PASSES:
-            sums = passes.total(evaluated, at, self.C, self.form, masses)
+            sums = passes.total(evaluated, at, self.C, self.form, dual_variables)
             if not all(np.isfinite(part).all() for part in sums[:4]):
                 examine(self.X)  # which names the entry
                 told, fix = "scores beyond the range of float64", "rescale W or X"
@@ -275,7 +275,7 @@ class _Problem:
                            W[:, : self.d], b)  # fmt: skip
 
     def trained(self, tol: float) -> tuple[np.ndarray, Any]:
-        """Weights of a better model, and masses of a hinge."""
+        """Weights of a better model, and dual variables of a hinge."""
         start, scale, X = self.W.copy(), 1.0, self.X[:] if self.X.in_memory else self.X
         if self.form.free:  # as the weight of a long feature it is hardly regularised
             square = max(float(examine(self.X).squared_norms.max()), 1.0 / (self.C * self.w.sum()))
@@ -284,11 +284,11 @@ class _Problem:
             X = with_ones(X, scale * self.form.constant)
             start[:, -1] /= scale
         if isinstance(X, Source):
-            X.facts["examined"] = examine(X)
-        W, masses = self._optimum(X, start, {"tol": tol, "n_jobs": self.n_jobs})
+            X.path_cache["examined"] = examine(X)
+        W, dual_variables = self._optimum(X, start, {"tol": tol, "n_jobs": self.n_jobs})
         if self.form.free:
             W[:, -1] *= scale
-        return W, masses if self.hinge else None
+        return W, dual_variables if self.hinge else None
 
     def _optimum(self, X: Any, start: Any, options: dict[str, Any]) -> tuple[np.ndarray, Any]:
         """The same where the intercept is a weight like others; X has its feature."""
@@ -298,7 +298,7 @@ class _Problem:
         if self.form.signed and m > 1:
             X, own = X[:], self.y[:, None] == np.arange(m)
             found = train_signed(X, self.y, own, r, loss, weights=start, **options)
-            return found.W, np.abs(dense(found.masses))
+            return found.W, np.abs(dense(found.dual_variables))
         if m == 1:  # half of two classes whose scores are -f/2 and f/2
             logistic = loss.variant == LOGISTIC
             loss = named("softmax") if logistic else Hinge.named("alpha", 1, loss.gamma)
@@ -306,6 +306,6 @@ class _Problem:
         start = None if self.hinge else start
         found = train(X, self.y, r, max(m, 2), loss, weights=start, **options)
         if m > 1:
-            return found.W, found.masses
-        masses = 2.0 * found.masses.sum(axis=1)[:, None] if self.hinge else None
-        return found.W[1:] - found.W[:1], masses
+            return found.W, found.dual_variables
+        dual_variables = 2.0 * found.dual_variables.sum(axis=1)[:, None] if self.hinge else None
+        return found.W[1:] - found.W[:1], dual_variables

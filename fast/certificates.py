@@ -1,6 +1,6 @@
 """Certificates that travel: a trained linear model, its data and its dual in one file.
 
-Anybody can check the file without this package; `docs/travelling.md` describes it.
+Anybody can check the file without this package; `docs/certificate_files.md` describes it.
 """
 
 import hashlib
@@ -188,12 +188,16 @@ def read(path: str | PathLike[str]) -> Certificate:
         )
         entries = [(name, a["dtype"], a["shape"], a["offset"]) for name, a in arrays.items()]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        need(False, f"a header that is no such JSON ({error!r})", "the keys of docs/travelling.md")
+        need(
+            False,
+            f"a header that is no such JSON ({error!r})",
+            "the keys of docs/certificate_files.md",
+        )
     need(isinstance(problem, str), "a problem that is no text", "a text")
     try:
         parameters(problem)
     except ValueError as error:
-        need(False, str(error), "the parameters of docs/travelling.md, in their order")
+        need(False, str(error), "the parameters of docs/certificate_files.md, in their order")
     bound = _said(bound)
     need(math.isfinite(bound), f"bound {bound!r}", "a finite number")
     if "violation" in header:

@@ -212,9 +212,9 @@ def fits(
     Without ``dual`` no ``dual_coef_`` is made where weights determine it.
     """
     worker = clone(estimator).set_params(warm_start=True)
-    worker._facts = {}
+    worker._path_cache = {}
     if not dual:
-        worker._masses = None
+        worker._dual_variables = None
     stopped, past = False, list[tuple[float, np.ndarray]]()
 
     def seen(state: TrainingState) -> bool:
@@ -241,7 +241,7 @@ def fits(
             record.keep(seconds)
         model = copy.copy(worker)  # a fit replaces attributes, it never changes them in place
         model.set_params(warm_start=estimator.warm_start)
-        for name in ("_last_dual", "_last_weights", "_watch", "_facts", "_masses"):
+        for name in ("_last_dual", "_last_weights", "_watch", "_path_cache", "_dual_variables"):
             model.__dict__.pop(name, None)
         past = [*past[-1:], (C, worker._last_weights[0])]
         if worker.solver_ == "lbfgs":  # which begins at weights: the dual would only be scaled

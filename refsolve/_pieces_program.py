@@ -8,15 +8,17 @@ import numpy as np
 
 from refsolve import _pieces as pieces
 from refsolve.arguments import take
+from refsolve.canonicalize import Answer, ParametrizedProblem
 from refsolve.checking import check_vector
 from refsolve.operations import STEP
-from refsolve.posing import Answer, Posed
 
 #: Poses an operation of another stem.
-Pose = Callable[[str, str, Mapping[str, Any]], Posed | Answer]
+Pose = Callable[[str, str, Mapping[str, Any]], ParametrizedProblem | Answer]
 
 
-def pose(stem: str, operation: str, params: dict[str, Any], further: Pose) -> Posed | Answer:
+def pose(
+    stem: str, operation: str, params: dict[str, Any], further: Pose
+) -> ParametrizedProblem | Answer:
     """The instance of the best piece, its answer certified as one of the whole loss."""
     given = dict(params)
     if operation == "conjugate":
@@ -31,7 +33,7 @@ def pose(stem: str, operation: str, params: dict[str, Any], further: Pose) -> Po
         loss, _, y, z, weight = pieces.example_of(stem, given)
         mask = pieces.mask_of(loss, z)
         posed = further(loss.module.pieces, operation, pieces.arguments_of(z[mask], weight))
-    assert isinstance(posed, Posed)
+    assert isinstance(posed, ParametrizedProblem)
 
     def whole(answer: Answer) -> Answer:
         if operation == "value":
@@ -49,7 +51,7 @@ def pose(stem: str, operation: str, params: dict[str, Any], further: Pose) -> Po
             proof = pieces.prox(stem, x, **params)
         return Answer(x, proof.value, answer.dual, proof)
 
-    def wrapped(part: Posed) -> Posed:
+    def wrapped(part: ParametrizedProblem) -> ParametrizedProblem:
         def finish(found: Mapping[str, Any]) -> Answer:
             return whole(part.finish(found))
 
@@ -59,7 +61,9 @@ def pose(stem: str, operation: str, params: dict[str, Any], further: Pose) -> Po
     return wrapped(posed)
 
 
-def _pose_conjugate(stem: str, given: dict[str, Any], further: Pose) -> Posed | Answer:
+def _pose_conjugate(
+    stem: str, given: dict[str, Any], further: Pose
+) -> ParametrizedProblem | Answer:
     x = check_vector("x", take(given, "x"))
     complement = given.pop("complement", None)
     loss, c = pieces.point_of(stem, x, given)

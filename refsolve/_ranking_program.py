@@ -13,8 +13,8 @@ from refsolve._ranking_proof import lacking, repair_flows, size
 from refsolve._ranking_scores import Query
 from refsolve._types import Array
 from refsolve.arguments import take
+from refsolve.canonicalize import TOLERANCE, Answer, ParametrizedProblem, Template
 from refsolve.errors import InvalidParameterError
-from refsolve.posing import TOLERANCE, Answer, Posed, Template
 
 #: Pairs of a positive and a negative up to which the program is posed.
 MAX_PAIRS = 200_000
@@ -23,7 +23,7 @@ MAX_PAIRS = 200_000
 CUTS = (1 - 1e-6, 0.5)
 
 
-def pose(module: ModuleType, operation: str, params: dict[str, Any]) -> Posed:
+def pose(module: ModuleType, operation: str, params: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``value`` (x a number, dual the coefficients) or of the inference.
 
     For ``loss_augmented_inference`` x holds the coefficients (n,), value L, and dual the flows
@@ -70,7 +70,7 @@ def pose(module: ModuleType, operation: str, params: dict[str, Any]) -> Posed:
 
     unit = size(query, query.best[0])
     rounding = np.finfo(gains.dtype).eps * (P + N) * unit  # less than that is a tie
-    return Posed((P, N), build, {"h": h.ravel(order="F")}, finish, unit)
+    return ParametrizedProblem((P, N), build, {"h": h.ravel(order="F")}, finish, unit)
 
 
 def _scaled(h: Array) -> tuple[Array, Array]:

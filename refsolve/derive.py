@@ -16,8 +16,8 @@ from refsolve import _pieces_program, _ranking_program, catalogue, certificates
 from refsolve._lazy import cp
 from refsolve._types import Array
 from refsolve.arguments import check_example, check_point, set_arguments, take
+from refsolve.canonicalize import Answer, ParametrizedProblem, Template, scaled_by
 from refsolve.operations import WEIGHT
-from refsolve.posing import Answer, Posed, Template, scaled_by
 from refsolve.proofs import families
 from refsolve.proofs.loss import Loss
 from refsolve.spec import Symbol, check_vector
@@ -29,7 +29,7 @@ SHORT = 1e-6
 FEW, AGREES = 64, 1e-5
 
 
-def pose(stem: str, operation: str, params: Mapping[str, Any]) -> Posed | Answer:
+def pose(stem: str, operation: str, params: Mapping[str, Any]) -> ParametrizedProblem | Answer:
     """The instance of ``stem.operation`` with these arguments; an `Answer` if a formula suffices."""
     module = catalogue.load(stem)
     if hasattr(module, "pieces"):
@@ -46,7 +46,7 @@ def _structure(values: Mapping[str, Any]) -> dict[str, int]:
     return {name: value for name, value in values.items() if isinstance(value, int)}
 
 
-def _projection(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
+def _projection(stem: str, module: ModuleType, params: dict[str, Any]) -> ParametrizedProblem:
     """Min 1/2||x - a||^2 + rho/2 <1,x>^2, as eta/2 (||x||^2 + rho s^2) - <a,x>/max|a|."""
     a = check_vector("a", take(params, "a"))
     rho, checked = set_arguments(module, take(params, "rho", 0.0), params, a.size)
@@ -94,7 +94,7 @@ def _projection(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
 
     arrays = (*labels.values(), *(np.isinf(v) for v in vectors.values()))
     key = (a.size, *sorted(structure.items()), *(tuple(v.tolist()) for v in arrays))
-    return Posed(key, build, scaled, finish, unit)
+    return ParametrizedProblem(key, build, scaled, finish, unit)
 
 
 def _parameter(symbol: Symbol | None, value: Any) -> Any:
@@ -155,7 +155,7 @@ def _weighted_margins(stem: str, params: dict[str, Any]) -> tuple[Loss, Array, A
     return loss, z, y, weight, given
 
 
-def _value(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
+def _value(stem: str, module: ModuleType, params: dict[str, Any]) -> ParametrizedProblem:
     """The value as min value(z) subject to z = its data; the multiplier is the gradient."""
     loss, z, _, weight, given = _weighted_margins(stem, params)
     scale, scaled = scaled_by(loss, float(abs(z).max()))
@@ -175,10 +175,10 @@ def _value(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
         return Answer(value, value, x, certificate)
 
     unit = weight * float(loss.size(z)) or 1.0
-    return Posed(_key(loss, scaled), build, {"z": z / scale}, finish, unit)
+    return ParametrizedProblem(_key(loss, scaled), build, {"z": z / scale}, finish, unit)
 
 
-def _gradient(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
+def _gradient(stem: str, module: ModuleType, params: dict[str, Any]) -> ParametrizedProblem:
     """A subgradient in the scores: x = argmax <z,x> - conjugate(x), set into the block."""
     loss, z, y, weight, given = _weighted_margins(stem, params)
     scale, scaled = scaled_by(loss, float(abs(z).max()))
@@ -191,7 +191,7 @@ def _gradient(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
     values = {"b": z / scale, **_reals(scaled)}
     unit = weight * float(loss.size(z)) or 1.0
     key = _key(loss, _structure(scaled))
-    return Posed(key, _minimiser(loss, scaled, None), values, finish, unit)
+    return ParametrizedProblem(key, _minimiser(loss, scaled, None), values, finish, unit)
 
 
 def _conjugate(stem: str, module: ModuleType, params: dict[str, Any]) -> Answer:
@@ -235,7 +235,7 @@ def supremum(loss: Loss, x: Array, bound: float = 100.0) -> tuple[float, Array]:
     return float(problem.value), np.clip(np.array(z.value), -bound, bound)
 
 
-def _prox(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
+def _prox(stem: str, module: ModuleType, params: dict[str, Any]) -> ParametrizedProblem:
     """The minimiser of phi(u + c) + ||u - v||^2/(2t), from the value alone, in z = u + c."""
     v = check_vector("v", take(params, "v"))
     t = certificates.STEP.check(take(params, "t", 1.0))
@@ -274,10 +274,12 @@ def _prox(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
     other = None
     if not loss.generator.rational:
         other = _dual_prox(stem, loss, v, t, c, {"y": y, "costs": costs, **params})
-    return Posed(_key(loss, scaled), build, values, finish, size or 1.0, other)
+    return ParametrizedProblem(_key(loss, scaled), build, values, finish, size or 1.0, other)
 
 
-def _dual_prox(stem: str, loss: Loss, v: Array, t: float, c: Array, given: dict[str, Any]) -> Posed:
+def _dual_prox(
+    stem: str, loss: Loss, v: Array, t: float, c: Array, given: dict[str, Any]
+) -> ParametrizedProblem:
     """The prox of an entropy from its dual, u = v - t x: better for long steps, x being small."""
 
     def finish(found: Mapping[str, Any]) -> Answer:
@@ -289,10 +291,12 @@ def _dual_prox(stem: str, loss: Loss, v: Array, t: float, c: Array, given: dict[
     unit = float(loss.size(v + c))
     key = ("dual", *_key(loss, _structure(loss.params)))
     values = {"b": v + c, "beta": t, **_reals(loss.params)}
-    return Posed(key, _minimiser(loss, loss.params, False), values, finish, unit)
+    return ParametrizedProblem(key, _minimiser(loss, loss.params, False), values, finish, unit)
 
 
-def _sdca_update(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed | Answer:
+def _sdca_update(
+    stem: str, module: ModuleType, params: dict[str, Any]
+) -> ParametrizedProblem | Answer:
     """The block: x = argmin beta/2 ||block(x)||^2 - <b,x> + conjugate(x), times w C."""
     q, y = take(params, "q"), take(params, "y")
     k_ii, box = take(params, "k_ii"), take(params, "C", 1.0)
@@ -321,10 +325,10 @@ def _sdca_update(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed
     values = {"b": b / scale, "beta": beta / scale, **_reals(scaled)}
     unit = float(mass) * float(loss.size(b)) or 1.0
     build = _minimiser(loss, scaled, loss.family.coupled)
-    return Posed(_key(loss, _structure(scaled)), build, values, finish, unit)
+    return ParametrizedProblem(_key(loss, _structure(scaled)), build, values, finish, unit)
 
 
-def _function_value(stem: str, module: ModuleType, params: dict[str, Any]) -> Posed:
+def _function_value(stem: str, module: ModuleType, params: dict[str, Any]) -> ParametrizedProblem:
     """W(e^t) as the minimiser of its declared objective, in v = w/scale near 1."""
     t = module.SPEC.check(params)["t"]
     scale = t - math.log(t) if t > 1 else math.exp(t)
@@ -345,7 +349,7 @@ def _function_value(stem: str, module: ModuleType, params: dict[str, Any]) -> Po
     # less entropy stops the solvers, and v = 1 to the last digit from there on
     entropy = max(1 / size, 1e-12)
     values = {"square": scale / size, "entropy": entropy, "linear": linear / size}
-    return Posed((), build, values, finish, max(scale, TINY))
+    return ParametrizedProblem((), build, values, finish, max(scale, TINY))
 
 
 def conjugate_from_value(
@@ -379,7 +383,9 @@ def conjugate_from_value(
     return float(x @ found - loss.value_bounds(found.astype(np.longdouble))[1]), found
 
 
-_OPERATIONS: dict[tuple[str, str], Callable[[str, ModuleType, dict[str, Any]], Posed | Answer]] = {
+_OPERATIONS: dict[
+    tuple[str, str], Callable[[str, ModuleType, dict[str, Any]], ParametrizedProblem | Answer]
+] = {
     ("sets", "projection"): _projection,
     ("losses", "value"): _value,
     ("losses", "gradient"): _gradient,

@@ -28,13 +28,13 @@ import numpy as np
 
 from refsolve import catalogue, derive
 from refsolve._lazy import cp
+from refsolve.canonicalize import TOLERANCE as TOLERANCE
+from refsolve.canonicalize import Answer as Answer
+from refsolve.canonicalize import ParametrizedProblem as ParametrizedProblem
+from refsolve.canonicalize import Template as Template
+from refsolve.certificate_files.projections import Question
 from refsolve.errors import InvalidParameterError, OracleUncertainError, Status
-from refsolve.posing import TOLERANCE as TOLERANCE
-from refsolve.posing import Answer as Answer
-from refsolve.posing import Posed as Posed
-from refsolve.posing import Template as Template
 from refsolve.proofs.certificate import Certificate
-from refsolve.travelling.projections import Question
 
 #: Solvers in the order in which they are asked, with settings tighter than their defaults.
 SOLVERS: dict[str, dict[str, Any]] = {
@@ -79,7 +79,7 @@ class OracleResult:
     params: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write a projection as a certificate that others can check: `docs/travelling.md`.
+        """Write a projection as a certificate that others can check: `docs/certificate_files.md`.
 
         Raises
         ------
@@ -191,7 +191,9 @@ def _result(answer: Answer, name: str, unit: float) -> OracleResult:
     return OracleResult(answer.x, answer.value, answer.dual, proof, name, status)
 
 
-def ask(problem: str, posed: Posed, name: str, unasked: bool = False) -> Answer | None:
+def ask(
+    problem: str, posed: ParametrizedProblem, name: str, unasked: bool = False
+) -> Answer | None:
     """Answer of one solver, whatever it says of it; None if it gives no finite point.
 
     Or if it is ECOS, ``unasked``, on a quadratic program.

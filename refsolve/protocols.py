@@ -16,7 +16,7 @@ from refsolve.errors import InvalidParameterError
 if TYPE_CHECKING:
     import cvxpy as cp
 
-    from refsolve.posing import Posed
+    from refsolve.canonicalize import ParametrizedProblem
     from refsolve.spec import Spec
 
 
@@ -117,14 +117,14 @@ class Primal(Stem, Protocol):
 
     certificate: Any
 
-    def pose_primal(self, given: dict[str, Any], /) -> Posed:
+    def pose_primal(self, given: dict[str, Any], /) -> ParametrizedProblem:
         """The program of an instance."""
 
 
 class Model(Primal, Protocol):
     """A model with a dual problem."""
 
-    def pose_dual(self, given: dict[str, Any], /) -> Posed:
+    def pose_dual(self, given: dict[str, Any], /) -> ParametrizedProblem:
         """The dual program of an instance."""
 
 

@@ -43,16 +43,16 @@ def pytest_runtest_setup() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _patience() -> Iterator[None]:
     """Give candidates minutes where no test sets a limit: on a busy machine, compiling takes them."""
-    from verification.kit import calling
+    from verification.kit import solver_call
 
-    allowed = calling.Caller._allowed
+    allowed = solver_call.Caller._allowed
 
-    def patient(call: calling.Caller) -> float:
-        limited = call.timeout != calling.TIMEOUT or hasattr(call.function, "allowance")
+    def patient(call: solver_call.Caller) -> float:
+        limited = call.timeout != solver_call.TIMEOUT or hasattr(call.function, "allowance")
         return allowed(call) + (0.0 if limited else 600.0)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(calling.Caller, "_allowed", patient)
+        patch.setattr(solver_call.Caller, "_allowed", patient)
         yield
 
 

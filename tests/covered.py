@@ -32,7 +32,7 @@ KERNELS = ("tests/fast", "tests/sets", "tests/losses", "tests/functions")
 OTHERS = (
     "tests/refsolve",
     "tests/verification",
-    "tests/claims",
+    "tests/paper_statements",
     "tests/cli",
     "tests/benchmarks",
     "tests/fast",

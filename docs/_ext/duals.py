@@ -48,7 +48,7 @@ def papers(spec: Spec) -> list[str]:
 @functools.cache
 def errata() -> dict[str, list[str]]:
     """Keys of the errata by stem: those that wrong solvers of it implement."""
-    from verification.mutants import discover
+    from verification.faulty_solvers import discover
     from verification.selftest.errata import ERRATA
 
     found: dict[str, list[str]] = {}
@@ -61,7 +61,7 @@ def errata() -> dict[str, list[str]]:
 @functools.cache
 def claimed() -> dict[str, str]:
     """Anchor in the ledger of the statement that an erratum refutes or repairs."""
-    from verification.claims import claims
+    from verification.paper_statements import claims
 
     found: dict[str, str] = {}
     for paper, claim in claims():
@@ -73,7 +73,7 @@ def claimed() -> dict[str, str]:
 
 def in_print(stem: str, spec: Spec) -> str:
     """What is printed and what is right, each linked to the claim; else the notes that name an erratum."""
-    from verification.claims import papers as ledgers
+    from verification.paper_statements import papers as ledgers
     from verification.selftest.errata import ERRATA
 
     items = []
@@ -81,7 +81,7 @@ def in_print(stem: str, spec: Spec) -> str:
         if key.partition("/")[0] not in ledgers():
             continue  # a defect of somebody's program
         row = ERRATA[key]
-        place = f"../claims.html#{claimed().get(key, '')}".rstrip("#")
+        place = f"../reproducibility.html#{claimed().get(key, '')}".rstrip("#")
         link = f"<a href='{place}'>{html.escape(row.where)}</a>"
         items.append(f"{link}: {shown(row.printed)}. <b>Right:</b> {shown(row.right)}.")
     items += [shown(n) for n in spec.notes if ERRATUM.search(n) and not items]

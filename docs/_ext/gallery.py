@@ -1,4 +1,4 @@
-"""The gallery of strangers as HTML: an overview, and an entry for each with what was found."""
+"""The gallery of third-party solvers as HTML: an overview, and an entry for each with what was found."""
 
 import html
 import re
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from markup import Html, table
 
-from verification.strangers import Stranger, recorded, reproduce
+from verification.third_party import ThirdPartySolver, recorded, reproduce
 
 
 def _text(value: Any) -> str:
@@ -15,9 +15,9 @@ def _text(value: Any) -> str:
 
 
 def _prose(text: str) -> str:
-    """Escaped, with ``code`` and `name of another stranger` marked up."""
+    """Escaped, with ``code`` and `name of another third-party solver` marked up."""
     marked = re.sub(r"``(.+?)``", r"<code>\1</code>", _text(text))
-    return re.sub(r"`(\w+)`", r"<a href='#stranger-\1'>\1</a>", marked)
+    return re.sub(r"`(\w+)`", r"<a href='#third-party-\1'>\1</a>", marked)
 
 
 def _plain(value: Any) -> str:
@@ -29,43 +29,47 @@ def _code(text: Any) -> str:
     return f"<div class='highlight'><pre>{_text(text)}</pre></div>"
 
 
-def _record(stranger: Stranger) -> dict[str, Any]:
-    return dict(recorded()[stranger.name]["quick"])
+def _record(third_party_solver: ThirdPartySolver) -> dict[str, Any]:
+    return dict(recorded()[third_party_solver.name]["quick"])
 
 
-def _versions(stranger: Stranger) -> str:
-    return ", ".join(f"{name} {number}" for name, number in _record(stranger)["versions"].items())
+def _versions(third_party_solver: ThirdPartySolver) -> str:
+    return ", ".join(
+        f"{name} {number}" for name, number in _record(third_party_solver)["versions"].items()
+    )
 
 
-def _tally(stranger: Stranger) -> str:
-    counts = _record(stranger)["counts"]
+def _tally(third_party_solver: ThirdPartySolver) -> str:
+    counts = _record(third_party_solver)["counts"]
     return ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
 
 
-def _order(stranger: Stranger) -> tuple[bool, bool, str]:
+def _order(third_party_solver: ThirdPartySolver) -> tuple[bool, bool, str]:
     """What is wrong within what is promised comes first, what passes last."""
-    return not stranger.defect, not stranger.fails, stranger.name
+    return not third_party_solver.defect, not third_party_solver.fails, third_party_solver.name
 
 
-def _package(stranger: Stranger) -> str:
-    return stranger.packages[0]
+def _package(third_party_solver: ThirdPartySolver) -> str:
+    return third_party_solver.packages[0]
 
 
-def defects(strangers: dict[str, Stranger]) -> Html:
+def defects(third_party_solvers: dict[str, ThirdPartySolver]) -> Html:
     """What is wrong within what its authors promise, a sentence each."""
-    wrong = sorted((s for s in strangers.values() if s.defect), key=lambda s: (_package(s), s.name))
+    wrong = sorted(
+        (s for s in third_party_solvers.values() if s.defect), key=lambda s: (_package(s), s.name)
+    )
     rows = [
-        (f"{_text(_package(s))}", f"{_prose(s.defect)} <a href='#stranger-{s.name}'>Code</a>")
+        (f"{_text(_package(s))}", f"{_prose(s.defect)} <a href='#third-party-{s.name}'>Code</a>")
         for s in wrong
     ]
     return table(("package", "what it does"), rows)
 
 
-def overview(strangers: dict[str, Stranger]) -> Html:
+def overview(third_party_solvers: dict[str, ThirdPartySolver]) -> Html:
     """One row each, by package; those that fail first."""
     rows: list[tuple[str, ...]] = []
-    groups: dict[str, list[Stranger]] = {}
-    for each in sorted(strangers.values(), key=_order):
+    groups: dict[str, list[ThirdPartySolver]] = {}
+    for each in sorted(third_party_solvers.values(), key=_order):
         groups.setdefault(_package(each), []).append(each)
     for package, members in sorted(groups.items(), key=lambda item: item[0].lower()):
         number = _record(members[0])["versions"][package]
@@ -77,35 +81,43 @@ def overview(strangers: dict[str, Stranger]) -> Html:
             state = f"<b>{bad}</b> of {judged} fail" if bad else f"{judged} pass"
             whose = f"{_text(package)}<br><small>{_text(number)}</small>" if not place else ""
             what = _prose(each.what.partition(": ")[0].rstrip("."))
-            link = f"<a href='#stranger-{each.name}'>{each.name}</a><br><small>{what}</small>"
+            link = f"<a href='#third-party-{each.name}'>{each.name}</a><br><small>{what}</small>"
             rows.append((whose, link, f"<code>{each.problem}</code><br>{state}"))
-    return table(("package", "stranger", "problem, and what the checks say"), rows, "strangers")
+    return table(
+        ("package", "third-party solver", "problem, and what the checks say"), rows, "third-party"
+    )
 
 
-def entry(stranger: Stranger) -> str:
+def entry(third_party_solver: ThirdPartySolver) -> str:
     """What it is, what was found, and the code that shows it, run now where it is installed."""
-    told = {"fixed": stranger.fixed, "accuracy": stranger.accuracy, "refuses": stranger.refuses}
+    told = {
+        "fixed": third_party_solver.fixed,
+        "accuracy": third_party_solver.accuracy,
+        "refuses": third_party_solver.refuses,
+    }
     given = "".join(f", <code>{k}={_text(repr(v))}</code>" for k, v in told.items() if v)
     parts = [
-        f"<section id='stranger-{stranger.name}'><h3>{stranger.name}</h3>",
-        f"<p>{_prose(stranger.what)}</p>",
-        f"<p><small><code>{stranger.problem}</code>{given}; {_text(_versions(stranger))}: ",
-        f"{_text(_tally(stranger))}.</small></p><p>{_prose(stranger.found)}</p>",
+        f"<section id='third-party-{third_party_solver.name}'><h3>{third_party_solver.name}</h3>",
+        f"<p>{_prose(third_party_solver.what)}</p>",
+        f"<p><small><code>{third_party_solver.problem}</code>{given}; {_text(_versions(third_party_solver))}: ",
+        f"{_text(_tally(third_party_solver))}.</small></p><p>{_prose(third_party_solver.found)}</p>",
     ]
-    if stranger.reproduce:
-        parts.append(_code(stranger.reproduce))
-        if stranger.missing:
-            parts.append(f"<p><small>Not run here: {_text(stranger.missing)}.</small></p>")
+    if third_party_solver.reproduce:
+        parts.append(_code(third_party_solver.reproduce))
+        if third_party_solver.missing:
+            parts.append(
+                f"<p><small>Not run here: {_text(third_party_solver.missing)}.</small></p>"
+            )
         else:
-            returned, right = reproduce(stranger)
+            returned, right = reproduce(third_party_solver)
             parts.append(_code(f"returned {_plain(returned)}\nright    {_plain(right)}"))
-        found = _code(_record(stranger)["counterexample"])
+        found = _code(_record(third_party_solver)["counterexample"])
         parts.append(
             f"<details><summary>Smallest counterexample, as the kit prints it</summary>{found}</details>"
         )
     return "".join([*parts, "</section>"])
 
 
-def entries(strangers: dict[str, Stranger]) -> Html:
+def entries(third_party_solvers: dict[str, ThirdPartySolver]) -> Html:
     """All of them."""
-    return Html("".join(map(entry, sorted(strangers.values(), key=_order))))
+    return Html("".join(map(entry, sorted(third_party_solvers.values(), key=_order))))

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from markup import Html, table
 
-from verification.mutants import discover
+from verification.faulty_solvers import discover
 from verification.selftest.certificates.matrix import WRONG
+from verification.selftest.detection_rows import Matrix, Row
 from verification.selftest.errata import ERRATA, mutants_of
-from verification.selftest.kill_rows import Matrix, Row
 
 RECORDS = Path(__file__).resolve().parents[1] / "selftest"
 

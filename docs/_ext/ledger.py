@@ -7,7 +7,7 @@ from typing import Any
 
 from markup import Html, table
 
-from verification.claims import APART, WITNESSES, ClaimResult, items
+from verification.paper_statements import APART, WITNESSES, ClaimResult, items
 
 #: Who says it, beside the section.
 _VOICE = {"asserted": "the paper asserts it", "implied": "the paper implies it", "ours": "ours"}

@@ -11,8 +11,8 @@ DOCS = Path(__file__).resolve().parents[1]
 _DEAD = ("killed", "timeout")
 
 
-def recorded(name: str = "fast_mutants.json") -> dict[str, Any]:
-    """What ``python -m tests.mutation --output docs/fast_mutants.json`` wrote."""
+def recorded(name: str = "mutation.json") -> dict[str, Any]:
+    """What ``python -m tests.mutation --output docs/mutation.json`` wrote."""
     return dict(json.loads((DOCS / name).read_text(encoding="utf-8")))
 
 

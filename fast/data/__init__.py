@@ -9,7 +9,7 @@ import numpy as np
 
 from fast.data.files import parts
 from fast.data.in_memory import InMemory
-from fast.data.reading import Examined, examine, fingerprint, groups_ahead
+from fast.data.io import Examined, examine, fingerprint, groups_ahead
 from fast.data.source import Source
 from fast.errors import InvalidParameterError
 

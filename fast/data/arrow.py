@@ -88,7 +88,7 @@ class Arrow(Source):
         found = copy(self)
         found.chosen = found.columns = [*columns]
         found.shape = self.shape[0], len(columns)
-        found.__dict__.pop("_facts", None)
+        found.__dict__.pop("_path_cache", None)
         return found
 
     def read(self, rows: slice) -> NDArray[Any]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from fast._validation import data_frame
 from fast.data.in_memory import InMemory
-from fast.data.reading import groups_ahead
+from fast.data.io import groups_ahead
 from fast.data.source import Source
 from fast.errors import ColumnWarning, InvalidParameterError
 

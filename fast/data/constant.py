@@ -19,9 +19,9 @@ class WithOnes(Source):
         self.shape = source.shape[0], source.shape[1] + 1
 
     @property
-    def facts(self) -> dict[Any, Any]:
+    def path_cache(self) -> dict[Any, Any]:
         """Kept with the source, which the next fit is given, too."""
-        held = self.source.facts
+        held = self.source.path_cache
         found: dict[Any, Any] = held.setdefault(self.known, {"examined": held.get("examined")})
         return found
 
@@ -39,8 +39,11 @@ def with_ones(X: Any, value: float = 1.0) -> Any:
     if isinstance(X, DaskRows) and value == 1.0:
         chunks = X.array.chunks[0], (X.shape[1] + 1,)
         found = DaskRows(X.array.map_blocks(with_ones, chunks=chunks, dtype=X.array.dtype), X.name)
-        found.__dict__ |= {"labels": X.labels, "_facts": X.facts.setdefault("with ones", {})}
-        found.facts["examined"] = X.facts.get("examined")
+        found.__dict__ |= {
+            "labels": X.labels,
+            "_path_cache": X.path_cache.setdefault("with ones", {}),
+        }
+        found.path_cache["examined"] = X.path_cache.get("examined")
         return found
     if isinstance(X, Source):
         return WithOnes(X, value)

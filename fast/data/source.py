@@ -60,9 +60,9 @@ class Source(ABC):
         return self if columns == self.columns else Selected(self, columns)
 
     @property
-    def facts(self) -> dict[Any, Any]:
+    def path_cache(self) -> dict[Any, Any]:
         """What passes over all rows found, for the next fit: a path of C reads them once."""
-        found: dict[Any, Any] = self.__dict__.setdefault("_facts", {})
+        found: dict[Any, Any] = self.__dict__.setdefault("_path_cache", {})
         return found
 
     def __len__(self) -> int:

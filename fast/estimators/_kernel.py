@@ -132,7 +132,7 @@ def kernel_objectives(
     """P and D of the model W = sum_i a_i phi(x_i)' whose dual is A (n, m), from the Gram matrix."""
     f = K @ A
     half = 0.5 * float(np.vdot(A, f))
-    masses = -A
-    masses[np.arange(len(y)), y] = 0.0
-    dual = -float(loss.conjugates(masses, r).sum()) - half
+    dual_variables = -A
+    dual_variables[np.arange(len(y)), y] = 0.0
+    dual = -float(loss.conjugates(dual_variables, r).sum()) - half
     return half + float(r @ loss.values(f, y)), dual

@@ -12,8 +12,8 @@ from fast.estimators._settings import check_settings
 from fast.estimators.multiclass import MulticlassLinearModel
 from fast.families import named
 from fast.models.multiclass_erm import TrainingResult
-from fast.solvers.signed_claims import claims
-from fast.solvers.signed_training import SOLVERS, train
+from fast.solvers.one_vs_rest_bounds import claims
+from fast.solvers.one_vs_rest_training import SOLVERS, train
 from fast.solvers.state import certified_gap
 
 
@@ -70,14 +70,14 @@ class SignedLinearModel(MulticlassLinearModel):
         return type(self).__name__, self.loss
 
     @staticmethod
-    def _dual_blocks(masses: Any, encoded: np.ndarray, in_place: bool = False) -> Any:
+    def _dual_blocks(dual_variables: Any, encoded: np.ndarray, in_place: bool = False) -> Any:
         """A itself."""
-        few = np.count_nonzero(masses) <= masses.size // 3
-        return sp.csr_array(masses) if few else masses
+        few = np.count_nonzero(dual_variables) <= dual_variables.size // 3
+        return sp.csr_array(dual_variables) if few else dual_variables
 
     def _claim(self, result: TrainingResult, features: Any, y: np.ndarray, r: np.ndarray) -> None:
         loss, own = self._fitted_loss(), self._sides(y)
-        given = features, result.W, result.masses, own, r, loss, y
+        given = features, result.W, result.dual_variables, own, r, loss, y
         P, D = claims(*given, (result.primal, result.dual), float(self.tol))
         self.primal_objective_, self.dual_objective_ = P, D
         self.dual_gap_ = certified_gap(P, D)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fast._interrupts import hold_back, keep_trained, let_through
-from fast.estimators._svm_plus_claims import Claims
+from fast.estimators._svm_plus_bounds import Claims
 from fast.models import svm, svm_2k, svm_plus_hinge, svm_plus_squared_hinge
 from fast.solvers.state import TrainingState, certified_gap
 from fast.svm_plus import hinge, working_set

@@ -15,9 +15,9 @@ from fast._numba import kernel
 from fast.families.entropies import Entropy, Piece
 from fast.losses.softmax import Softmax
 from fast.models.multiclass_erm import TrainingResult, train
-from fast.solvers.active_list import keep_largest
 from fast.solvers.rows import scores
 from fast.solvers.state import TrainingState
+from fast.solvers.working_set import keep_largest
 
 STEPS = 200  # convex problems at most
 

@@ -14,7 +14,7 @@ from fast.estimators._ranking import (
     LinearRanker,
     check_groups,
 )
-from fast.estimators._ranking_claims import Dual, Easy, claims
+from fast.estimators._ranking_bounds import Dual, Easy, claims
 from fast.estimators._settings import check_data, in_range, transaction
 from fast.models import ap_ramp, ap_svm, ap_svm_appx
 from fast.ranking.queries import Queries

@@ -12,7 +12,7 @@ from fast.errors import InvalidParameterError
 from fast.estimators._bags import Bags, stack
 from fast.estimators._progress import Monitor
 from fast.estimators._ranking import CountedThrough, RankingModel, check_groups
-from fast.estimators._ranking_claims import Dual, claims
+from fast.estimators._ranking_bounds import Dual, claims
 from fast.estimators._settings import check_count, in_range, transaction
 from fast.models import latent_ap_svm
 from fast.ranking.queries import Queries

@@ -30,7 +30,7 @@ from fast.models.multiclass_erm import (
     rescaled_dual,
     train,
 )
-from fast.solvers.multiclass_claims import claims
+from fast.solvers.multiclass_bounds import claims
 from fast.solvers.rows import dense, is_sparse
 from fast.solvers.state import TrainingState, certified_gap
 
@@ -158,8 +158,8 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
             "seed": int(check_random_state(self.random_state).randint(2**31 - 1)),
             "report": monitor,
             "n_jobs": self.n_jobs,
-            "masses": getattr(self, "_masses", self.warm_start),
-            "facts": getattr(self, "_facts", None),  # of a path
+            "dual_variables": getattr(self, "_dual_variables", self.warm_start),
+            "path_cache": getattr(self, "_path_cache", None),  # of a path
         }
         if checkpoint is not None:
             options["checkpoint"] = checkpoint
@@ -233,11 +233,13 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
                 report=counted,
                 **options,
             )
-            result.masses = result.masses.astype(np.float64, copy=False)  # which are the model
+            result.dual_variables = result.dual_variables.astype(
+                np.float64, copy=False
+            )  # which are the model
             used = result.n_iter = before + result.n_iter
             for entry in result.history:
                 entry["iteration"] += before
-            A = dense(self._dual_blocks(result.masses, encoded))
+            A = dense(self._dual_blocks(result.dual_variables, encoded))
             gap = certified_gap(*kernel_objectives(self._map.K, A, encoded, r, loss))
             over = result.stopped or used >= limit or result.gap > inner or inner < 1e-14
             if best is None or gap <= best_gap:
@@ -246,18 +248,18 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
                 best.n_iter, best.interrupted = used, result.interrupted
             if over or gap <= tol:
                 return best
-            inner, start = inner / 10.0, result.masses
+            inner, start = inner / 10.0, result.dual_variables
 
     def _starting_dual(self, encoded: np.ndarray, r: np.ndarray) -> Any:
         """The dual of the last fit, scaled to the new radii, if it fits this problem."""
         if not (self.warm_start and hasattr(self, "_last_dual")) or self._last_dual[0] is None:
             return None
-        masses, old_r, old_y, classes, kind = self._last_dual
+        dual_variables, old_r, old_y, classes, kind = self._last_dual
         if kind != self._dual_kind() or len(old_y) != len(encoded):
             return None
         if not (np.array_equal(old_y, encoded) and np.array_equal(classes, self.classes_)):
             return None
-        return rescaled_dual(masses, old_r, r)
+        return rescaled_dual(dual_variables, old_r, r)
 
     def _starting_weights(self, features: Any) -> np.ndarray | None:
         """The weights of the last fit, for methods that work in the primal."""
@@ -288,8 +290,10 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
             self.evals_result_ = monitor.evaluation.result()
         known = result.bounds if self._map is None else None  # with a kernel W is another one
         once = known is not None and not self.warm_start  # nobody needs the masses after
-        if result.masses is not None:  # else the dual is a function of W, and as long as the data
-            self.dual_coef_ = self._dual_blocks(result.masses, encoded, in_place=once)
+        if (
+            result.dual_variables is not None
+        ):  # else the dual is a function of W, and as long as the data
+            self.dual_coef_ = self._dual_blocks(result.dual_variables, encoded, in_place=once)
         self._claim(result, features, encoded, r)
         if self._map is None:
             d = self.n_features_in_
@@ -302,7 +306,7 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
             self.intercept_ = A.sum(axis=0) if self.fit_intercept else np.zeros(A.shape[1])
             self._map.forget()
         if self.warm_start:
-            self._last_dual = (result.masses, r, encoded, self.classes_, self._dual_kind())
+            self._last_dual = (result.dual_variables, r, encoded, self.classes_, self._dual_kind())
             self._last_weights = (result.W, self.classes_, self.fit_intercept)
 
     def _claim(self, result: TrainingResult, features: Any, y: np.ndarray, r: np.ndarray) -> None:
@@ -313,7 +317,9 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
             features, K, A = None, self._map.K, dense(self.dual_coef_)
             values, W = kernel_objectives(K, A, y, r, loss), A.T
         known = result.bounds if K is None else None
-        P, D = known or claims(features, K, W, result.masses, y, r, loss, values, float(self.tol))
+        P, D = known or claims(
+            features, K, W, result.dual_variables, y, r, loss, values, float(self.tol)
+        )
         self.primal_objective_, self.dual_objective_ = P, D
         self.dual_gap_ = certified_gap(P, D)
         if self._map is None:
@@ -340,14 +346,16 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
         return self._loss(len(self.classes_))
 
     @staticmethod
-    def _dual_blocks(masses: Any, encoded: np.ndarray, in_place: bool = False) -> Any:
-        """A, whose rows sum to 0: CSR if the masses are, else dense."""
-        if is_sparse(masses):
-            sums = np.asarray(masses.sum(axis=1, dtype=np.float64)).ravel()
+    def _dual_blocks(dual_variables: Any, encoded: np.ndarray, in_place: bool = False) -> Any:
+        """A, whose rows sum to 0: CSR if the dual variables are, else dense."""
+        if is_sparse(dual_variables):
+            sums = np.asarray(dual_variables.sum(axis=1, dtype=np.float64)).ravel()
             places = (np.arange(len(sums)), encoded)
-            return sp.csr_array(sp.csr_array((sums, places), shape=masses.shape) - masses)
-        sums = np.einsum("ij->i", masses, dtype=np.float64)
-        A = np.negative(masses, out=masses if in_place else None)
+            return sp.csr_array(
+                sp.csr_array((sums, places), shape=dual_variables.shape) - dual_variables
+            )
+        sums = np.einsum("ij->i", dual_variables, dtype=np.float64)
+        A = np.negative(dual_variables, out=dual_variables if in_place else None)
         A[np.arange(len(sums)), encoded] = sums
         return A
 

@@ -8,7 +8,7 @@ import numpy as np
 from fast._validation import moderate
 from fast.estimators._mapped import MappedRanker
 from fast.estimators._progress import Monitor
-from fast.estimators._ranking_claims import Dual, claims
+from fast.estimators._ranking_bounds import Dual, claims
 from fast.estimators._settings import check_data, check_settings, in_range, transaction
 from fast.models import recall_at_k
 from fast.solvers.structured import SOLVERS

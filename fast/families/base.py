@@ -27,7 +27,7 @@ from fast._validation import (
     per_row,
 )
 from fast.errors import InvalidParameterError
-from fast.families import texts
+from fast.families import docstrings
 from fast.kernels.rows import CONJUGATE, GRADIENT, PROX, SCRATCH, UPDATE, VALUE, RowKernels
 
 Array = NDArray[Any]
@@ -116,7 +116,7 @@ class Loss:
         said = (vars(owner).get("says", {}).get(operation) for owner in cls.__mro__)
         found = own or next(filter(None, said), "")
         if operation != "value" and not (own and own.startswith("\n\n")):
-            found = f"{texts.TITLES[operation]}\n\n{found.strip()}"
+            found = f"{docstrings.TITLES[operation]}\n\n{found.strip()}"
         names = {n: v for n in dir(cls) if isinstance(v := getattr(cls, n, None), str)}
         names["Gradients"] = "Gradients" if cls.smooth else "Subgradients"
         return Template(found).safe_substitute(names)
@@ -124,10 +124,10 @@ class Loss:
     @classmethod
     def describe(cls, operation: str) -> tuple[dict[str, Entry], Entry]:
         """Texts of an operation's parameters and of its result."""
-        kind, costs = texts.COSTS[operation in ("value", "gradient", "sdca_update")]
-        k = ("int, default 1", texts.K[cls.bounded])
-        about = {**texts.PARAMETERS, "k": k, "costs": (kind, costs.format(f"{cls.cost:g}"))}
-        return about, texts.RETURNS[operation]
+        kind, costs = docstrings.COSTS[operation in ("value", "gradient", "sdca_update")]
+        k = ("int, default 1", docstrings.K[cls.bounded])
+        about = {**docstrings.PARAMETERS, "k": k, "costs": (kind, costs.format(f"{cls.cost:g}"))}
+        return about, docstrings.RETURNS[operation]
 
     # ---- the way to the kernels
 
@@ -251,10 +251,12 @@ class Loss:
         """Loss of an example at W = 0."""
         return float(self.value(np.zeros((1, m)), np.zeros(1, np.int64))[0])
 
-    def conjugates(self, masses: Any, r: Array) -> Array:
-        """r_i times the conjugate of each example's x_i/r_i, from the masses r_i x_ij (n, m)."""
+    def conjugates(self, dual_variables: Any, r: Array) -> Array:
+        """r_i times the conjugate of each example's x_i/r_i, from the dual variables r_i x_ij (n, m)."""
         safe = np.where(r > 0.0, r, 1.0)
-        x = (masses.toarray() if hasattr(masses, "toarray") else masses) / safe[:, None]
+        x = (
+            dual_variables.toarray() if hasattr(dual_variables, "toarray") else dual_variables
+        ) / safe[:, None]
         return np.where(r > 0.0, r * self.conjugate(x), 0.0)  # x_y = 0: one more class at rest
 
 

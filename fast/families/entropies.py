@@ -85,12 +85,14 @@ $place
         assert found is not None
         return found[0]
 
-    def conjugates(self, masses: Any, r: Array) -> Array:
+    def conjugates(self, dual_variables: Any, r: Array) -> Array:
         """r_i (<x,log x> + (1-s) log(1-s)) at x = x_i/r_i, s = <1,x>."""
         from scipy.special import entr, xlog1py
 
         safe = np.where(r > 0.0, r, 1.0)
-        x = (masses.toarray() if hasattr(masses, "toarray") else masses) / safe[:, None]
+        x = (
+            dual_variables.toarray() if hasattr(dual_variables, "toarray") else dual_variables
+        ) / safe[:, None]
         s = np.minimum(x.sum(axis=1), 1.0)
         return np.asarray(r * (xlog1py(1.0 - s, -s) - entr(x).sum(axis=1)))
 

@@ -109,13 +109,19 @@ For k_ii = 0 all mass that is allowed goes to the largest costs.
             top = np.maximum(top, 0.0)
         return np.asarray(np.maximum(top.sum(axis=1) / self.k, 0.0))
 
-    def conjugates(self, masses: Any, r: Array) -> Array:
+    def conjugates(self, dual_variables: Any, r: Array) -> Array:
         """gamma/(2 r_i) ||x_i||^2 - <1,x_i>."""
-        values: Array = -np.asarray(masses.sum(axis=1)).ravel()
+        values: Array = -np.asarray(dual_variables.sum(axis=1)).ravel()
         if self.gamma > 0.0:
-            x = masses if isinstance(masses, np.ndarray) else masses.power(2)
+            x = (
+                dual_variables
+                if isinstance(dual_variables, np.ndarray)
+                else dual_variables.power(2)
+            )
             squares = (
-                np.einsum("ij,ij->i", x, x) if x is masses else np.asarray(x.sum(axis=1)).ravel()
+                np.einsum("ij,ij->i", x, x)
+                if x is dual_variables
+                else np.asarray(x.sum(axis=1)).ravel()
             )
             safe = np.where(r > 0.0, r, 1.0)
             values += 0.5 * self.gamma * np.where(r > 0.0, squares / safe, 0.0)

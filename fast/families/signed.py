@@ -11,7 +11,7 @@ from fast._numba import inlined
 from fast._rows import Rows
 from fast._validation import check_classes, check_indicator, divisor
 from fast.errors import InvalidParameterError
-from fast.families import texts
+from fast.families import docstrings
 from fast.families.base import AT_SCORES, Loss, costs_of
 from fast.kernels import signed
 from fast.kernels.rows import compiled
@@ -92,20 +92,20 @@ class Signed(Loss):
         """Texts of an operation's parameters and of its result."""
         about, returns = super().describe(operation)
         point = "Points in the coordinates z, over all m classes. Never changed."
-        about["x"] = about["v"] = (texts.ROWS, point)
+        about["x"] = about["v"] = (docstrings.ROWS, point)
         default = cls.default_costs or f"{cls.cost:g}"
         about["costs"] = (
-            f"{texts.ROWS}, optional",
+            f"{docstrings.ROWS}, optional",
             f"Margins c_j, added to z_j; default {default}.",
         )
         found = {
-            "gradient": (texts.MATRIX, f"{cls.signs[0]}."),
+            "gradient": (docstrings.MATRIX, f"{cls.signs[0]}."),
             "conjugate": (
                 returns[0],
                 "+inf outside the domain; 2 (m + 2) units of rounding of the radius 1 are allowed.",
             ),
             "sdca_update": (
-                texts.MATRIX, f"Blocks a_i: {cls.signs[1]}. Each row is solved by itself."
+                docstrings.MATRIX, f"Blocks a_i: {cls.signs[1]}. Each row is solved by itself."
             ),
         }  # fmt: skip
         return about, found.get(operation, returns)

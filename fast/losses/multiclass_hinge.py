@@ -5,7 +5,7 @@ L(y, f) = max{0, max_j z_j}, z_j = f_j - f_y + c_j over the m - 1 other classes.
 
 from dataclasses import dataclass
 
-from fast.families import faces
+from fast.families import module_functions
 from fast.families.hinges import Hinge
 
 
@@ -17,7 +17,7 @@ class MulticlassHinge(Hinge):
     unit, radius = "{x >= 0, <1,x> <= 1}", "{x >= 0, <1,x> <= r}"
 
 
-value, gradient, conjugate, prox, sdca_update = faces(
+value, gradient, conjugate, prox, sdca_update = module_functions(
     MulticlassHinge,
     value="""
 Losses max{0, max_j z_j}: both top-k hinges with k = 1.

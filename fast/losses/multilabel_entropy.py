@@ -5,7 +5,7 @@ L(y, f) = log sum_j e^{z_j} - <t,z>, z = f + c, t = 1/|P| on P = {y = 1}, 0 else
 
 from dataclasses import dataclass
 
-from fast.families import faces
+from fast.families import module_functions
 from fast.families.signed import Multilabel
 from fast.kernels.signed import ENTROPY
 
@@ -21,7 +21,7 @@ class MultilabelEntropy(Multilabel):
     indicator = "Indicator: 1 for the right labels P, at least one per row; 0 for the others."
 
 
-value, gradient, conjugate, prox, sdca_update = faces(
+value, gradient, conjugate, prox, sdca_update = module_functions(
     MultilabelEntropy,
     value="""
 Losses: the mean over P of log sum_j e^{z_j - z_l}, at least log |P|.

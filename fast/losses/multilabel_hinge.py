@@ -5,7 +5,7 @@ L(y, f) = max{0, max z_N + max z_P}, z_j = f_j + c_j on N = {y = 0}, z_l = c_l -
 
 from dataclasses import dataclass
 
-from fast.families import faces
+from fast.families import module_functions
 from fast.families.signed import Multilabel
 from fast.kernels.signed import BIPARTITE
 
@@ -18,7 +18,7 @@ class MultilabelHinge(Multilabel):
     default_costs = "1 on N and 0 on P"
 
 
-value, gradient, conjugate, prox, sdca_update = faces(
+value, gradient, conjugate, prox, sdca_update = module_functions(
     MultilabelHinge,
     value="""
 Losses max{0, max over j in N, l in P of f_j - f_l + c_j + c_l}.

@@ -6,7 +6,7 @@ gamma, z_j = f_j + c_j on N = {y = 0}, z_l = c_l - f_l on P = {y = 1}.
 
 from dataclasses import dataclass
 
-from fast.families import faces
+from fast.families import module_functions
 from fast.families.signed import Multilabel
 from fast.kernels.signed import BIPARTITE
 
@@ -21,7 +21,7 @@ class MultilabelSmoothHinge(Multilabel):
     default_costs = "1 on N and 0 on P"
 
 
-value, gradient, conjugate, prox, sdca_update = faces(
+value, gradient, conjugate, prox, sdca_update = module_functions(
     MultilabelSmoothHinge,
     value="""
 Losses (<z,p> - ||p||^2/2)/gamma, at most gamma below the hinge.

@@ -5,7 +5,7 @@ L(y, f) = sum_j max{0, z_j} over all m classes, z_j = f_j + c_j at j != y, z_y =
 
 from dataclasses import dataclass
 
-from fast.families import faces
+from fast.families import module_functions
 from fast.families.signed import Signed
 
 
@@ -14,7 +14,7 @@ class OVAHinge(Signed):
     """The loss, with its parameters."""
 
 
-value, gradient, conjugate, prox, sdca_update = faces(
+value, gradient, conjugate, prox, sdca_update = module_functions(
     OVAHinge,
     value="""
 Losses sum_j max{0, z_j}: a sum, not a mean, over the classes.

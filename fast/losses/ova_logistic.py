@@ -5,7 +5,7 @@ L(y, f) = sum_j log(1 + e^{z_j}) over all m classes, z_j = f_j + c_j at j != y, 
 
 from dataclasses import dataclass
 
-from fast.families import faces
+from fast.families import module_functions
 from fast.families.signed import Signed
 from fast.kernels.signed import LOGISTIC
 
@@ -19,7 +19,7 @@ class OVALogistic(Signed):
     smooth = True
 
 
-value, gradient, conjugate, prox, sdca_update = faces(
+value, gradient, conjugate, prox, sdca_update = module_functions(
     OVALogistic,
     value="""
 Losses sum_j log(1 + e^{z_j}): a sum, not a mean, over the classes.

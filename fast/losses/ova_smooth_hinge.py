@@ -6,7 +6,7 @@ z_j = f_j + c_j at j != y, z_y = c_y - f_y.
 
 from dataclasses import dataclass
 
-from fast.families import faces
+from fast.families import module_functions
 from fast.families.signed import Signed
 
 
@@ -18,7 +18,7 @@ class OVASmoothHinge(Signed):
     smooth = True
 
 
-value, gradient, conjugate, prox, sdca_update = faces(
+value, gradient, conjugate, prox, sdca_update = module_functions(
     OVASmoothHinge,
     value="""
 Losses sum_j (z_j p_j - p_j^2/2)/gamma, p = clip(z, 0, gamma).

@@ -6,7 +6,7 @@ z_j = f_j - f_y + c_j over the m - 1 other classes.
 
 from dataclasses import dataclass
 
-from fast.families import faces
+from fast.families import module_functions
 from fast.families.hinges import SmoothHinge
 from fast.kernels.hinges import BETA
 
@@ -22,7 +22,7 @@ class SmoothTopKHingeBeta(SmoothHinge):
     unit, radius = "Delta_k^beta(1)", "Delta_k^beta(r)"
 
 
-value, gradient, conjugate, prox, sdca_update = faces(
+value, gradient, conjugate, prox, sdca_update = module_functions(
     SmoothTopKHingeBeta,
     value="""
 Losses (<z,p> - ||p||^2/2)/gamma, at most gamma/(2k) below the hinge.

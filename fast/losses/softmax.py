@@ -5,7 +5,7 @@ L(y, f) = log(1 + sum_j e^{u_j}), u_j = f_j - f_y + c_j over the m - 1 other cla
 
 from dataclasses import dataclass
 
-from fast.families import faces
+from fast.families import module_functions
 from fast.families.entropies import Entropy
 
 
@@ -16,7 +16,7 @@ class Softmax(Entropy):
     place = "Lapin, Hein and Schiele 2016, Proposition 11 (arXiv version: 12) at k = 1."
 
 
-value, gradient, conjugate, prox, sdca_update = faces(
+value, gradient, conjugate, prox, sdca_update = module_functions(
     Softmax,
     value="""
 Losses log(1 + sum_j e^{u_j}), free of overflow and accurate where they are tiny.

@@ -11,7 +11,7 @@ import numpy as np
 from fast._numba import kernel
 from fast._simd import larger, plus
 from fast._validation import LIMIT
-from fast.families import Loss, faces
+from fast.families import Loss, module_functions
 from fast.kernels.hinges import divided
 from fast.kernels.projections import uncapped_row
 from fast.kernels.rows import compiled
@@ -66,7 +66,7 @@ class Sparsemax(Loss):
     kernels = compiled(globals(), __file__)
 
 
-value, gradient, conjugate, prox, sdca_update = faces(
+value, gradient, conjugate, prox, sdca_update = module_functions(
     Sparsemax,
     value="""
 Losses <z,x> - ||x||^2/2 - (1-s)^2/2 + 1/2 at x = sparsemax(f + c) over the others.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fast._numba import kernel
-from fast.families import Loss, faces
+from fast.families import Loss, module_functions
 from fast.kernels.hinges import ALPHA, divided, hinge_point_row, top_sum
 from fast.kernels.rows import compiled
 from fast.sets import topk_cone
@@ -73,7 +73,7 @@ class SquaredTopKHinge(Loss):
         return ALPHA, int(self.parameters(others)[0]), 0.0, 1.0
 
 
-value, gradient, conjugate, prox, sdca_update = faces(
+value, gradient, conjugate, prox, sdca_update = module_functions(
     SquaredTopKHinge,
     value="""
 Losses max{0, S_k(z)/k}^2/2.

@@ -6,7 +6,7 @@ u_j = f_j - f_y + c_j over the m - 1 other classes. k = 1 is softmax.
 
 from dataclasses import dataclass
 
-from fast.families import faces
+from fast.families import module_functions
 from fast.families.entropies import Entropy
 
 
@@ -19,7 +19,7 @@ class TopKEntropyAlpha(Entropy):
     domain = "Delta_k^alpha(1) = {x >= 0, s <= 1, x_i <= s/k}"
 
 
-value, gradient, conjugate, prox, sdca_update = faces(
+value, gradient, conjugate, prox, sdca_update = module_functions(
     TopKEntropyAlpha,
     value="""
 Losses log(1 + e^v).

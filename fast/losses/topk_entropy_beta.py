@@ -6,7 +6,7 @@ u_j = f_j - f_y + c_j over the m - 1 other classes. k = 1 is softmax.
 
 from dataclasses import dataclass
 
-from fast.families import faces
+from fast.families import module_functions
 from fast.families.entropies import Entropy
 from fast.kernels.hinges import BETA
 
@@ -21,7 +21,7 @@ class TopKEntropyBeta(Entropy):
     place = "Lapin, Hein and Schiele 2016, Proposition 11 (arXiv version: 12) has it for the alpha variant."
 
 
-value, gradient, conjugate, prox, sdca_update = faces(
+value, gradient, conjugate, prox, sdca_update = module_functions(
     TopKEntropyBeta,
     value="""
 Losses rho log k + sum_U u/k + (1-rho) t, t = log((1 + Z)/(1-rho)), rho = |U|/k.

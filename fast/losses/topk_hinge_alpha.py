@@ -6,7 +6,7 @@ the k largest.
 
 from dataclasses import dataclass
 
-from fast.families import faces
+from fast.families import module_functions
 from fast.families.hinges import Hinge
 
 
@@ -20,7 +20,7 @@ class TopKHingeAlpha(Hinge):
     unit, radius = "Delta_k^alpha(1)", "Delta_k^alpha(r)"
 
 
-value, gradient, conjugate, prox, sdca_update = faces(
+value, gradient, conjugate, prox, sdca_update = module_functions(
     TopKHingeAlpha,
     value="""
 Losses max{0, S_k(z)/k}.

@@ -6,7 +6,7 @@ the k largest.
 
 from dataclasses import dataclass
 
-from fast.families import faces
+from fast.families import module_functions
 from fast.families.hinges import Hinge
 from fast.kernels.hinges import BETA
 
@@ -21,7 +21,7 @@ class TopKHingeBeta(Hinge):
     unit, radius = "Delta_k^beta(1)", "Delta_k^beta(r)"
 
 
-value, gradient, conjugate, prox, sdca_update = faces(
+value, gradient, conjugate, prox, sdca_update = module_functions(
     TopKHingeBeta,
     value="""
 Losses S_k(max(z, 0))/k.

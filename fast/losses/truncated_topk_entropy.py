@@ -11,7 +11,7 @@ import numpy as np
 from fast._elementary import exp
 from fast._numba import inlined, kernel
 from fast._simd import choose, larger
-from fast.families import faces
+from fast.families import module_functions
 from fast.families.entropies import Entropy
 from fast.kernels import entropies
 from fast.kernels.entropies import TRUNCATED, keep_row, level, log_one_plus, tail
@@ -86,7 +86,7 @@ class TruncatedTopKEntropy(Entropy):
     operations = ("value", "gradient", "conjugate", "prox")
 
 
-value, gradient, conjugate, prox = faces(
+value, gradient, conjugate, prox = module_functions(
     TruncatedTopKEntropy,
     value="""
 Losses log(1 + sum_J e^{u_j}).

@@ -23,8 +23,8 @@ from fast.models import ap_svm, binary_svm
 from fast.ranking.labels import mask_of
 from fast.ranking.queries import Queries
 from fast.solvers import structured
+from fast.solvers.constrained_risk import EasyProblem
 from fast.solvers.cuts import Product
-from fast.solvers.easy_problem import EasyProblem
 from fast.solvers.hard_margin import Margins
 from fast.solvers.score_problem import ScoreCut, ScoreProblem, ScoreState
 

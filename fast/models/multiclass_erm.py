@@ -51,9 +51,9 @@ from fast.kernels.hinges import ALPHA, BETA
 from fast.losses.truncated_topk_entropy import TruncatedTopKEntropy as TruncatedEntropy
 from fast.solvers.active_set import Race
 from fast.solvers.checkpoint import Checkpoint
-from fast.solvers.choice import SOLVERS, choose_solver, solver_class
 from fast.solvers.orthonormal import badly_scaled
 from fast.solvers.rows import is_sparse
+from fast.solvers.solver_selection import SOLVERS, choose_solver, solver_class
 from fast.solvers.state import Certified, TrainingState
 
 __all__ = [
@@ -80,15 +80,15 @@ POLISHED_SIZE, POLISHED_GAP, POLISH_ITERATIONS = 20_000, 1e-16, 100
 
 @dataclass
 class TrainingResult(Certified):
-    """A certified model: W (m, d), masses (n, m), objectives, relative gap, history.
+    """A certified model: W (m, d), dual variables (n, m), objectives, relative gap, history.
 
-    The masses are dense for entropies, where none is 0, else CSR; None for entropies whose rows are
+    The dual variables are dense for entropies, where none is 0, else CSR; None for entropies whose rows are
     not in memory, and if they are in files and not wanted. ``interrupted``: by Ctrl-C; ``stopped``:
     by that or by ``report``.
     """
 
     W: np.ndarray
-    masses: Any
+    dual_variables: Any
     bounds: tuple[float, float] | None = None  # P and D of both, rounded outwards
 
 
@@ -108,8 +108,8 @@ def train(
     report: Callable[[TrainingState], bool] | None = None,
     n_jobs: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
-    facts: dict[Any, Any] | None = None,
-    masses: bool | None = True,
+    path_cache: dict[Any, Any] | None = None,
+    dual_variables: bool | None = True,
 ) -> TrainingResult:
     """Minimise P(W) until the relative duality gap is certified to be at most ``tol``.
 
@@ -141,10 +141,10 @@ def train(
     checkpoint : path-like, optional
         File to which solver "lbfgs" writes its state, at most a twentieth of the time, whole or not at
         all. If it is there, the run goes on from it, to the same bits.
-    facts : dict, optional
+    path_cache : dict, optional
         What fits of the same rows with other C found of them, for this one and the next; sources
         keep their own.
-    masses : bool
+    dual_variables : bool
         False: none are returned where they are in files; None: nor where they are a function of W.
 
     Returns
@@ -163,14 +163,14 @@ def train(
     X = X.X if isinstance(X, InMemory) else X
     with nullcontext() if n_jobs is None else one_blas_thread():
         run = _Run(X, y, r, m, loss, seed, solver, tol, max_iter, report, resolve(n_jobs))
-        if facts is not None and run.name == "lbfgs" and not isinstance(X, Source):
-            facts |= run.algorithm.facts  # which has drawn its sample
-            run.algorithm.facts = facts
-        if masses is None and run.name == "lbfgs":
+        if path_cache is not None and run.name == "lbfgs" and not isinstance(X, Source):
+            path_cache |= run.algorithm.path_cache  # which has drawn its sample
+            run.algorithm.path_cache = path_cache
+        if dual_variables is None and run.name == "lbfgs":
             run.algorithm.kept = False
         if checkpoint is not None:
             run.keep(checkpoint)
-        run.whole = bool(masses)
+        run.whole = bool(dual_variables)
         return run.from_start(start, weights)
 
 
@@ -309,7 +309,11 @@ class _Run:
         """Another algorithm, from the dual reached."""
         if self.name == "lbfgs":
             self.algorithm.kept = True
-        dual, self.name, self.race = self.algorithm.masses(), name, Race()  # whoever is last
+        dual, self.name, self.race = (
+            self.algorithm.dual_variables(),
+            name,
+            Race(),
+        )  # whoever is last
         self.algorithm = self.make(name, self.r)
         self.algorithm.resume(dual)
         if name == "newton" and self.state.W.any():  # else weights of 0 are better
@@ -318,15 +322,18 @@ class _Run:
     def result(self) -> TrainingResult:
         """The best model, with its certificate."""
         filed = getattr(self.algorithm, "folder", None) is not None
-        state, masses = self.state, None if filed and not self.whole else self.algorithm.masses()
+        state, dual_variables = (
+            self.state,
+            None if filed and not self.whole else self.algorithm.dual_variables(),
+        )
         bounds = getattr(self.algorithm, "bounds", None)
         if hasattr(self.algorithm, "bounds_at"):
             bounds = self.algorithm.bounds_at(state.W)
         # the dual may have moved since the last certificate
-        if self.interrupted and masses is not None and not isinstance(self.X, Source):
-            state.set_dual(dual_objective(self.X, self.y, self.r, masses, self.loss))
+        if self.interrupted and dual_variables is not None and not isinstance(self.X, Source):
+            state.set_dual(dual_objective(self.X, self.y, self.r, dual_variables, self.loss))
         return TrainingResult(
-            state.W, masses, primal=state.primal, dual=state.dual, gap=state.gap,
+            state.W, dual_variables, primal=state.primal, dual=state.dual, gap=state.gap,
             n_iter=state.n_iter, history=state.history, solver=self.name,
             interrupted=self.interrupted, stopped=self.interrupted or self.stopped,
             bounds=bounds,
@@ -342,41 +349,41 @@ def dual_of_smaller_weights(
     when it finds the large weights by itself (Letter, C = 1000: 20 times longer).
     """
     size = float(np.mean(r * squares))
-    masses = None
+    dual_variables = None
     steps = min(int(np.ceil(np.log10(max(size / CONTINUED, 1.0)))), most)
     for q in range(steps, 0, -1):
         smaller = r * 10.0**-q
         algorithm = make("active", smaller)
-        if masses is None:
+        if dual_variables is None:
             algorithm.start_cold()
         else:
-            algorithm.start_warm(rescaled_dual(masses, smaller / 10.0, smaller))
+            algorithm.start_warm(rescaled_dual(dual_variables, smaller / 10.0, smaller))
         state = TrainingState()
         state.record(0, float(smaller.sum()) * at_zero, 0.0, algorithm.W)
         algorithm.run(state, ROUGH_GAP, ROUGH_ITERATIONS, lambda state: False)
-        masses = algorithm.masses()
+        dual_variables = algorithm.dual_variables()
         if algorithm.race.lost:
-            return rescaled_dual(masses, smaller, r)
+            return rescaled_dual(dual_variables, smaller, r)
         algorithm.race.begin()
-    return None if masses is None else rescaled_dual(masses, r / 10.0, r)
+    return None if dual_variables is None else rescaled_dual(dual_variables, r / 10.0, r)
 
 
-def dual_objective(X: Any, y: np.ndarray, r: np.ndarray, masses: Any, loss: Loss) -> float:
-    """D(A) of a dual given as masses on the other classes, from the formula, in float64."""
-    masses = sp.csr_array(masses)
-    sums = np.asarray(masses.sum(axis=1)).ravel()
-    own = sp.csr_array((sums, (np.arange(len(y)), y)), shape=masses.shape)
-    W = (own - masses).T @ X
+def dual_objective(X: Any, y: np.ndarray, r: np.ndarray, dual_variables: Any, loss: Loss) -> float:
+    """D(A) of a dual given as dual variables on the other classes, from the formula, in float64."""
+    dual_variables = sp.csr_array(dual_variables)
+    sums = np.asarray(dual_variables.sum(axis=1)).ravel()
+    own = sp.csr_array((sums, (np.arange(len(y)), y)), shape=dual_variables.shape)
+    W = (own - dual_variables).T @ X
     W = W.toarray() if is_sparse(W) else np.asarray(W, dtype=np.float64)
-    return -float(loss.conjugates(masses, r).sum()) - 0.5 * float(np.vdot(W, W))
+    return -float(loss.conjugates(dual_variables, r).sum()) - 0.5 * float(np.vdot(W, W))
 
 
-def rescaled_dual(masses: Any, r_old: np.ndarray, r_new: np.ndarray) -> Any:
+def rescaled_dual(dual_variables: Any, r_old: np.ndarray, r_new: np.ndarray) -> Any:
     """A feasible dual for new radii: every block scaled by r_new/r_old."""
     factor = np.divide(r_new, r_old, out=np.zeros_like(r_new), where=r_old > 0.0)
-    if not is_sparse(masses):
-        return masses * factor[:, None]
-    scaled = sp.csr_array(masses.multiply(factor[:, None]))
+    if not is_sparse(dual_variables):
+        return dual_variables * factor[:, None]
+    scaled = sp.csr_array(dual_variables.multiply(factor[:, None]))
     scaled.eliminate_zeros()
     scaled.sort_indices()
     return scaled

@@ -21,7 +21,7 @@ from fast.errors import InvalidParameterError
 from fast.ranking.labels import own_of
 from fast.solvers.rows import is_sparse
 from fast.solvers.state import Certified, TrainingState, certified_gap
-from fast.solvers.top_newton import ENTER, IDLE, Blocks, search
+from fast.solvers.toppush_newton import ENTER, IDLE, Blocks, search
 
 __all__ = ["TrainingResult", "train"]
 
@@ -154,7 +154,7 @@ def train(
 ) -> TrainingResult:
     """Minimise P(w) until the relative gap (P - D)/max(|P|, |D|) is certified to be at most ``tol``.
 
-    Newton's method, see :mod:`fast.solvers.top_newton`: an iteration costs two products with X and a
+    Newton's method, see :mod:`fast.solvers.toppush_newton`: an iteration costs two products with X and a
     factorisation, for each class, of as many rows as there are features or positives, whichever is less.
 
     Parameters

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .active_list import active_pass, primal_from_dual, refresh_rows, squared_masses
-from .face_newton import FaceNewton
+from .active_face_newton import FaceNewton
 from .rows import as_rows, is_sparse, scores, squared_norms
 from .state import TrainingState, block_length
+from .working_set import active_pass, primal_from_dual, refresh_rows, squared_masses
 
 ROOM = 4_000_000  # list entries that smooth losses, with their long supports, may take at once
 MAX_PASSES = 60  # of the active examples between two checks
@@ -157,13 +157,13 @@ class ActiveSetSolver:
         return means.toarray() if is_sparse(means) else np.asarray(means, dtype=np.float64)
 
     def start_warm(self, dual: Any) -> None:
-        """Lists from a feasible dual, CSR (n, m) of masses of the other classes."""
+        """Lists from a feasible dual, CSR (n, m) of dual variables of the other classes."""
         self._take_lists(dual)
         self._sum_weights()
         self._refresh(self.W, None, self.REACH * np.sqrt(self.squares))
 
     def _sum_weights(self) -> None:
-        """W = X'A and the masses, anew from the lists."""
+        """W = X'A and the dual variables, anew from the lists."""
         primal_from_dual(self.rows, self.y, self.lists, self.mass, self.W)
 
     def _take_lists(self, dual: Any) -> None:
@@ -287,7 +287,7 @@ class ActiveSetSolver:
         state.set_dual(self.dual_objective(0.5 * float(np.vdot(self.W, self.W))))
         return state.gap <= tol
 
-    def masses(self) -> sp.csr_array:
+    def dual_variables(self) -> sp.csr_array:
         """The dual as a CSR array (n, m): mass of each example on the other classes."""
         out = packed(self.lists, self.m)
         out.eliminate_zeros()

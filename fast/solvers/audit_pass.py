@@ -8,11 +8,11 @@ import numpy as np
 from fast.data.constant import with_ones
 
 from .free_intercept import balanced, curvature, prior_sums
-from .multiclass_claims import bounds_of_weights, sums_of_masses, sums_of_weights
+from .multiclass_bounds import bounds_of_weights, sums_of_masses, sums_of_weights
+from .one_vs_rest_bounds import bounds_of_sums, sums
 from .passes import Block
 from .rounding import row_norms
 from .rows import dense
-from .signed_claims import bounds_of_sums, sums
 
 
 class Form(NamedTuple):
@@ -24,13 +24,13 @@ class Form(NamedTuple):
     free: bool  # its weights are not regularised
 
 
-def evaluated(block: Block, W: np.ndarray, C: float, form: Form, masses: Any) -> list[Any]:
+def evaluated(block: Block, W: np.ndarray, C: float, form: Form, dual_variables: Any) -> list[Any]:
     """Sums over a block for `bounds_of_weights` or `bounds_of_sums`; hits, curvature in the intercepts, priors."""
     X, y, w, loss, _, part = block
     X = X if form.constant is None else with_ones(X, form.constant)
     m, r = len(W), C * w
     own = (y == 1)[:, None] if m == 1 else y[:, None] == np.arange(m)
-    norms, given = row_norms(X), None if masses is None else masses[part]
+    norms, given = row_norms(X), None if dual_variables is None else dual_variables[part]
     if form.squared:
         # C max{0, z}^2 is 2 C gamma times the hinge smoothed by gamma, if no z is larger
         longest = 1.01 + 1.01 * float(norms.max()) * float(np.sqrt((W * W).sum(axis=1).max()))

@@ -21,16 +21,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from fast._threads import ordered_map
-from fast.data.reading import groups_ahead
+from fast.data.io import groups_ahead
 from fast.families.hinges import Hinge
 
-from .active_list import active_pass, primal_from_dual, refresh_rows, squared_masses
+from .active_face_newton import FaceNewton
 from .active_set import ActiveSetSolver, Problem, packed, unpacked
-from .face_newton import FaceNewton
-from .multiclass_claims import bounds_of_weights, sums_of_masses
+from .multiclass_bounds import bounds_of_weights, sums_of_masses
 from .passes import added
 from .rows import as_rows, is_sparse, scores, squared_norms
 from .state import TrainingState, block_length
+from .working_set import active_pass, primal_from_dual, refresh_rows, squared_masses
 
 LISTS = 256_000_000  # bytes of lists, beyond which groups keep them in files
 AT_HAND = 512_000_000  # bytes of rows, with what belongs to them, between two checks
@@ -103,7 +103,7 @@ class BlockListSolver(ActiveSetSolver):
             before.unlink()
 
     def _lists(self, g: int) -> Any:
-        """CSR (rows, m) with the masses that sweeps have left."""
+        """CSR (rows, m) with the dual variables that sweeps have left."""
         lists, at_hand = self.kept[g]
         if isinstance(lists, Path):
             lists = sp.load_npz(lists)
@@ -120,7 +120,7 @@ class BlockListSolver(ActiveSetSolver):
         for g, group in enumerate(self.X.groups):
             self._keep(g, dual[group].copy())
 
-    def masses(self) -> sp.csr_array:
+    def dual_variables(self) -> sp.csr_array:
         """The dual as a CSR array (n, m): mass of each example on the other classes."""
         out = sp.csr_array(sp.vstack([self._lists(g) for g in range(len(self.kept))], format="csr"))
         out.eliminate_zeros()

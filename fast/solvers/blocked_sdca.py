@@ -44,10 +44,10 @@ class BlockedSDCASolver:
         """W = 0 and A = 0."""
 
     def start_warm(self, dual: Any) -> None:
-        """Begin at a feasible dual: masses of the other classes (n, m)."""
-        masses = dual.toarray() if is_sparse(dual) else dual
-        self.blocks = np.negative(masses)
-        self.blocks[np.arange(len(self.y)), self.y] = masses.sum(axis=1)
+        """Begin at a feasible dual: dual variables of the other classes (n, m)."""
+        dual_variables = dual.toarray() if is_sparse(dual) else dual
+        self.blocks = np.negative(dual_variables)
+        self.blocks[np.arange(len(self.y)), self.y] = dual_variables.sum(axis=1)
         self.W = self._primal_of_dual()
 
     def _primal_of_dual(self) -> np.ndarray:
@@ -85,7 +85,7 @@ class BlockedSDCASolver:
             y, r = self.y[part], self.r[part]
             f = np.ascontiguousarray(scores(self.X, self.W, part.start, part.stop))
             risk += float(r @ self.loss.values(f, y))
-            paid += float(self.loss.conjugates(self._masses(part), r).sum())
+            paid += float(self.loss.conjugates(self._dual_variables(part), r).sum())
         return half + risk, -paid - half
 
     def run(self, state: TrainingState, tol: float, max_iter: int, report: Callable) -> None:
@@ -97,12 +97,12 @@ class BlockedSDCASolver:
             if report(state) or state.done:
                 return
 
-    def _masses(self, part: slice) -> np.ndarray:
+    def _dual_variables(self, part: slice) -> np.ndarray:
         x = 0.0 - self.blocks[part]
         x[np.arange(len(x)), self.y[part]] = 0.0
         return x
 
-    def masses(self) -> Any:
+    def dual_variables(self) -> Any:
         """The dual: mass of each example on the other classes, (n, m); CSR if most of it may be 0."""
-        x = self._masses(slice(None))
+        x = self._dual_variables(slice(None))
         return x if self.loss.complements else sp.csr_array(x)

@@ -3,7 +3,7 @@
 P(W) = sum_j (1/2 ||w_j||^2 + sum_i r_i l(z_ij)) separates over the classes. A step takes the scores of all
 of them by one product, the masses and curvatures T entry by entry, and solves (I + X' diag(T_j) X) p_j =
 w_j - X'a_j. A hinge, which has no curvature, is minimised by the proximal point method in the dual: the
-masses stay within reach of those before, which makes every inner problem smooth over a ``width`` that
+dual variables stay within reach of those before, which makes every inner problem smooth over a ``width`` that
 shrinks. Begun where a few passes of coordinate ascent end, few of them are enough, whatever C is.
 
 The certificate is one for each class: of every one the best weights and the best dual point are kept.
@@ -17,9 +17,9 @@ import numpy as np
 from fast.kernels.signed import LOGISTIC
 
 from .class_grams import solved, weighted_grams
-from .class_rows import masses, objectives, slopes
+from .class_rows import dual_variables, objectives, slopes
+from .one_vs_rest_ascent import SignedAscent
 from .rows import is_sparse
-from .signed_ascent import SignedAscent
 from .state import TrainingState
 
 WIDEST, AFFORDABLE = 400, 1 << 27  # features, and numbers of X, up to which it is tried
@@ -32,7 +32,7 @@ PATIENCE = 25  # steps without progress
 
 
 class ClassNewtonSolver:
-    """Trains a one-vs-all model; see `fast.solvers.signed_training.train`."""
+    """Trains a one-vs-all model; see `fast.solvers.one_vs_rest_training.train`."""
 
     def __init__(
         self, X: Any, y: np.ndarray, own: np.ndarray, r: np.ndarray, loss: Any, seed: int
@@ -65,10 +65,10 @@ class ClassNewtonSolver:
         elif W is not None:
             self.V = np.array(W.T, dtype=np.float64)
 
-    def masses(self) -> np.ndarray:
+    def dual_variables(self) -> np.ndarray:
         """A of the best dual point of every class."""
         if self.best is None and self.before is not None:
-            return self.before.masses()
+            return self.before.dual_variables()
         found = np.zeros((self.n, self.own.shape[1]))
         found[self.used] = self.best
         return found
@@ -79,7 +79,7 @@ class ClassNewtonSolver:
             over = self.before.run(state, tol, max_iter, report, LOOKS)
             self.V, self.centre = (
                 np.ascontiguousarray(self.before.W.T),
-                self.before.masses()[self.used],
+                self.before.dual_variables()[self.used],
             )
             if over or state.n_iter >= max_iter:
                 return
@@ -100,7 +100,7 @@ class ClassNewtonSolver:
             self._next(state.absolute_gap)
 
     def _begin(self) -> None:
-        """Scores and masses at the first weights."""
+        """Scores and dual variables at the first weights."""
         self.F, self.T, self.A = self.X @ self.V, np.empty_like(self.centre), self.centre.copy()
         self.width = WIDTH if self.gamma == 0.0 else 0.0
         self.live, self.steps = np.ones(self.own.shape[1], bool), 0
@@ -111,7 +111,7 @@ class ClassNewtonSolver:
     def _look(self) -> None:
         """Masses and curvatures at V, and what is left of the equation V = X'A."""
         given = self.own, self.F, self.r, self.centre, self.width, self.gamma, self.live
-        masses(*given, self.A, self.T)
+        dual_variables(*given, self.A, self.T)
         self.off = self.V - self.X.T @ self.A
 
     def _certified(self) -> np.ndarray:

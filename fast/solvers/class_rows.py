@@ -1,4 +1,4 @@
-"""One-vs-all losses at scores, entry by entry: dual masses, curvature, slopes along a line, objectives.
+"""One-vs-all losses at scores, entry by entry: dual dual variables, curvature, slopes along a line, objectives.
 
 For a hinge x = argmax over [0, r] of z x - (width/2r)(x - c)^2 - (gamma/2r) x^2, z = 1 - s f: the loss's
 own dual point where width = 0, else a step of the proximal point method in the dual from the centre c.
@@ -19,7 +19,7 @@ def _mass(z, r, c, width, gamma):
 
 
 @kernel(fastmath=REORDER)
-def masses(own, F, r, centre, width, gamma, wanted, A, T):
+def dual_variables(own, F, r, centre, width, gamma, wanted, A, T):
     """Write A = s x and the curvature T at scores F, for the classes that are ``wanted``."""
     for i in range(F.shape[0]):
         steep = r[i] / (width + gamma)
@@ -50,9 +50,9 @@ def slopes(own, F, G, t, r, centre, width, gamma, wanted, out):
 
 @kernel(fastmath=REORDER)
 def objectives(own, F, r, gamma, A, losses, gains):
-    """Write the sums over the rows of r l(z) and of what the masses gain, class by class.
+    """Write the sums over the rows of r l(z) and of what the dual variables gain, class by class.
 
-    The masses of the logistic loss are those at F, where it equals z x less its conjugate.
+    The dual variables of the logistic loss are those at F, where it equals z x less its conjugate.
     """
     for j in range(F.shape[1]):
         losses[j] = gains[j] = 0.0

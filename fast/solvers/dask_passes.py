@@ -14,7 +14,7 @@ import numpy as np
 from fast._threads import one_blas_thread
 from fast.data.dask_rows import DaskRows
 from fast.data.in_memory import InMemory
-from fast.data.reading import Examined, examine, joined
+from fast.data.io import Examined, examine, joined
 from fast.errors import ClusterError, FastError, InvalidParameterError
 
 from .passes import Block, Passes, added

@@ -21,8 +21,8 @@ from fast._numba import REORDER, kernel
 from fast._simd import larger, plus, smaller
 from fast.kernels.hinges import ALPHA, BETA
 
-from .active_list import keep_largest
 from .state import block_length
+from .working_set import keep_largest
 
 LOOKED_AT = 4096  # rows that the sum of the Hessians is known from
 FEW, TOGETHER = 20, 64  # classes up to which softmax goes class by class, over so many rows
@@ -238,7 +238,7 @@ def softmax_rows(f, y, r, E, above, rests, A, T, curvature):
 
 
 def _quotient(r: np.ndarray, tau: np.ndarray) -> np.ndarray:
-    """r/tau, which multiplies two masses of at most tau; 0 where it would overflow."""
+    """r/tau, which multiplies two dual variables of at most tau; 0 where it would overflow."""
     return np.asarray(r / np.where(tau > r / (0.1 * np.finfo(tau.dtype).max), tau, np.inf))
 
 

@@ -6,12 +6,12 @@ from fast.data.dask_rows import DaskRows
 
 def examined(X: Source) -> Examined:
     """What a pass over every row found, of which there is one in the life of a source."""
-    if "examined" not in X.facts:
+    if "examined" not in X.path_cache:
         if isinstance(X, DaskRows) and X.client is not None:
             from fast.solvers.dask_passes import examine_there
 
-            X.facts["examined"] = examine_there(X)
+            X.path_cache["examined"] = examine_there(X)
         else:
-            X.facts["examined"] = examine(X)
-    found: Examined = X.facts["examined"]
+            X.path_cache["examined"] = examine(X)
+    found: Examined = X.path_cache["examined"]
     return found

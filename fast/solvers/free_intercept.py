@@ -15,8 +15,8 @@ import numpy as np
 from scipy.special import entr, softmax
 
 from fast.kernels.signed import LOGISTIC
+from fast.solvers.one_vs_rest_bounds import slopes
 from fast.solvers.rounding import EPS
-from fast.solvers.signed_claims import slopes
 
 LEAST, GROWTH = 1e-13, 1.25  # of the shares in the mixture
 LONGEST = 4.0  # step of an intercept
@@ -57,7 +57,7 @@ def balanced(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """Gains, A'X and its rounding of blocks that sum to 0, from those of blocks that need not.
 
-    The last column of V is their sums; ``gamma`` smooths a hinge where its masses are at most r.
+    The last column of V is their sums; ``gamma`` smooths a hinge where its dual variables are at most r.
     """
     each, whole, lengths, length = prior
     rho, R, all_R = V[:, -1], each[:, -1], whole[-1]

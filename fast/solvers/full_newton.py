@@ -67,7 +67,7 @@ class FullNewtonSolver:
         """W = 0."""
 
     def start_warm(self, dual: Any) -> None:
-        """W = X'A of a feasible dual: masses of the other classes (n, m)."""
+        """W = X'A of a feasible dual: dual variables of the other classes (n, m)."""
         A = np.negative(dual.toarray() if is_sparse(dual) else dual)
         A[np.arange(len(self.y)), self.y] = -A.sum(axis=1)
         self.W = np.ascontiguousarray((self.X.T @ A).T, dtype=np.float64)
@@ -220,7 +220,7 @@ class FullNewtonSolver:
         few = (self.m - 1) * self.space.Q.shape[1] <= LARGEST
         return None if few else step
 
-    def masses(self) -> Any:
+    def dual_variables(self) -> Any:
         """The dual: mass of each example on the other classes, (n, m); CSR if most of it is 0."""
         x = np.zeros((len(self.y), self.m)) if self.A is None else self.A.copy()
         x[np.arange(len(self.y)), self.y] = 0.0

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from fast._threads import ordered_map
 from fast.data.in_memory import InMemory
-from fast.data.reading import groups_ahead
+from fast.data.io import groups_ahead
 from fast.data.source import Source
 
 from .rows import is_sparse

@@ -82,9 +82,9 @@ class PrimalNewtonSolver:
         self.W = np.array(W, dtype=np.float64)
         self.started = True
 
-    def _blocks(self, masses: Any) -> np.ndarray:
-        """A from masses on the other classes."""
-        A = -(masses.toarray() if is_sparse(masses) else masses)
+    def _blocks(self, dual_variables: Any) -> np.ndarray:
+        """A from dual variables on the other classes."""
+        A = -(dual_variables.toarray() if is_sparse(dual_variables) else dual_variables)
         A[np.arange(len(self.y)), self.y] = -A.sum(axis=1)
         return np.asarray(A)
 
@@ -305,7 +305,7 @@ class PrimalNewtonSolver:
             length *= 0.5
         return None
 
-    def masses(self) -> Any:
+    def dual_variables(self) -> Any:
         """The dual: mass of each example on the other classes, (n, m); CSR if most of it is 0."""
         if self.A is None:
             x = np.repeat(self.mass_at_zero * self.r[:, None], self.m, axis=1)

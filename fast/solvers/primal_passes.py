@@ -14,9 +14,9 @@ from fast.data import rows as as_source
 
 from .block_sums import at_weights, slopes_of_weights, transposed
 from .dask_passes import passes_of
+from .iterate import Point
 from .rows import is_sparse
 from .state import TrainingState
-from .walk import Point
 
 
 class PrimalPasses:
@@ -40,10 +40,10 @@ class PrimalPasses:
         """W = 0."""
 
     def start_warm(self, dual: Any) -> None:
-        """W = X'A of a feasible dual: masses of the other classes (n, m)."""
-        masses = dual.toarray() if is_sparse(dual) else dual
-        blocks = np.negative(masses)
-        blocks[np.arange(len(self.y)), self.y] = masses.sum(axis=1)
+        """W = X'A of a feasible dual: dual variables of the other classes (n, m)."""
+        dual_variables = dual.toarray() if is_sparse(dual) else dual
+        blocks = np.negative(dual_variables)
+        blocks[np.arange(len(self.y)), self.y] = dual_variables.sum(axis=1)
         self.W = transposed(self.X, blocks)
 
     def start_at(self, W: np.ndarray) -> None:
@@ -78,7 +78,7 @@ class PrimalPasses:
             exact = self._at(self.W)
             self._certified(state, self.reached, exact, 0.0, self.reached, lambda state: True)
 
-    def masses(self) -> Any:
+    def dual_variables(self) -> Any:
         """The dual: mass of each example on the other classes, (n, m); CSR if most of it is 0.
 
         None if the rows are not in memory: a pass makes it from W.

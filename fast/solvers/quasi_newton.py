@@ -18,19 +18,19 @@ from typing import Any
 import numpy as np
 
 from fast.data import Source
-from fast.data.reading import fingerprint
+from fast.data.io import fingerprint
 
 from .block_sums import FEW, class_sums, slopes_at
 from .checkpoint import Checkpoint
-from .first_matrix import FirstMatrix
+from .curvature_pairs import Pairs
 from .first_pass import examined
-from .multiclass_claims import bounds_of_weights, sums_of_weights
-from .pairs import Pairs
+from .initial_hessian import FirstMatrix
+from .iterate import PATIENCE, Point, Walk, arrays_of, restored
+from .multiclass_bounds import bounds_of_weights, sums_of_weights
 from .primal_newton import SINGLE_GAP
 from .primal_passes import PrimalPasses
 from .rows import is_sparse
 from .state import TrainingState
-from .walk import PATIENCE, Point, Walk, arrays_of, restored
 
 SMALL = 1_000_000  # n m d from which on float32 matters
 MANY, SAVED = 100, 200.0  # features from which on steps win, products that their basis may cost
@@ -53,7 +53,7 @@ class QuasiNewtonSolver(PrimalPasses):
         n, d = X.shape
         self.blocks = isinstance(X, Source)
         self.kept = not self.blocks  # in memory: so may be what is as long, if it is asked for
-        self.facts = X.facts if self.blocks else {}
+        self.path_cache = X.path_cache if self.blocks else {}
         size = float(max(X.max(), -X.min())) if self.kept else examined(X).largest
         curved = "curvature" in loss.capabilities
         self.plain = curved and getattr(loss, "dropped", None) is None  # all examples have one loss
@@ -72,10 +72,12 @@ class QuasiNewtonSolver(PrimalPasses):
 
     def _known(self, name: Any, make: Callable[[], Any]) -> Any:
         """What a fit before found of the same rows with the same weights."""
-        w, known = self.facts.get(name, (None, None))  # at once: another thread may fit to the rows
+        w, known = self.path_cache.get(
+            name, (None, None)
+        )  # at once: another thread may fit to the rows
         if w is None or not np.array_equal(w, self.w):
             known = make()
-            self.facts[name] = self.w, known
+            self.path_cache[name] = self.w, known
         return known
 
     @staticmethod
@@ -275,28 +277,28 @@ class QuasiNewtonSolver(PrimalPasses):
 
     # -- certificates -------------------------------------------------------------------------
     def _finished(self, state: TrainingState, iteration: int, tol: float, report: Callable) -> bool:
-        """Claim the point that float32 calls good enough: P, D and the masses from one pass."""
+        """Claim the point that float32 calls good enough: P, D and the dual variables from one pass."""
         if tol < SINGLE_GAP:
             return False
-        P, D, masses = self._claims(self.W)
+        P, D, dual_variables = self._claims(self.W)
         if not tol * P >= P - D:
             return False
         bounds = (P, D) if state.primal > P else None  # else another W is kept
-        self.best, self.finished = self.W, (masses, bounds)
+        self.best, self.finished = self.W, (dual_variables, bounds)
         state.record(iteration, P, max(D, state.dual), self.W)
         state.done = True
         report(state)
         return True
 
     def _claims(self, W: np.ndarray) -> tuple[float, float, Any]:
-        """Bounds on P and D, rounded outwards, and the masses where there is room for them."""
+        """Bounds on P and D, rounded outwards, and the dual variables where there is room for them."""
         kind = np.float32 if self.loss.k == 1 else np.float64  # of k > 1 rounding leaves the caps
-        masses = np.empty((len(self.y), self.m), kind) if self.kept else None
-        sums = self.passes.total(sums_of_weights, W, self.C, masses)
-        return *bounds_of_weights(W, len(self.y), self.loss, sums), masses
+        dual_variables = np.empty((len(self.y), self.m), kind) if self.kept else None
+        sums = self.passes.total(sums_of_weights, W, self.C, dual_variables)
+        return *bounds_of_weights(W, len(self.y), self.loss, sums), dual_variables
 
     def bounds_at(self, W: np.ndarray) -> tuple[float, float] | None:
-        """P at W and the best D, as claimed, if they are known or need no masses."""
+        """P at W and the best D, as claimed, if they are known or need no dual variables."""
         if self.finished is not None and (self.kept or self.finished[1] is not None):
             found: tuple[float, float] | None = self.finished[1]
             return found

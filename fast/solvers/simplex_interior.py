@@ -97,11 +97,11 @@ class SimplexInteriorSolver:
 
     def resume(self, dual: Any) -> None:
         """W = 0, and a dual that is the best so far."""
-        masses = dual.toarray() if is_sparse(dual) else dual
-        self.best = np.ascontiguousarray(-masses.T)
-        self.best[self.y, np.arange(len(self.y))] = masses.sum(axis=1)
+        dual_variables = dual.toarray() if is_sparse(dual) else dual
+        self.best = np.ascontiguousarray(-dual_variables.T)
+        self.best[self.y, np.arange(len(self.y))] = dual_variables.sum(axis=1)
 
-    def masses(self) -> Any:
+    def dual_variables(self) -> Any:
         """The best dual: mass of each example on the other classes; dense where none is 0."""
         x = np.maximum(-self.best.T, 0.0)
         x[np.arange(len(self.y)), self.y] = 0.0
@@ -165,11 +165,11 @@ class SimplexInteriorSolver:
             self._restore(factor)
 
     def _apart(self, U: np.ndarray) -> np.ndarray:
-        """What the masses make of U, less it."""
+        """What the dual variables make of U, less it."""
         return np.asarray(self.rows.blocks(self.rows.x) @ self.Q - U @ self.metric)
 
     def _restore(self, factor: Factor) -> None:
-        """Move masses so that A'X meets W, where rounding on large features keeps them apart."""
+        """Move dual variables so that A'X meets W, where rounding on large features keeps them apart."""
         U, last = self.U, np.inf
         for _ in range(RESTORATIONS):
             apart = self._apart(U)
@@ -221,7 +221,7 @@ class SimplexInteriorSolver:
             rows.shift(step, 1.0 if share <= 0.9 else 0.9 / share)
 
     def _met(self) -> tuple[float, np.ndarray]:
-        """D and A' at masses that meet W; the present ones stay."""
+        """D and A' at dual variables that meet W; the present ones stay."""
         rows = self.rows
         kept = rows.x.copy(), rows.t.copy(), rows.s0.copy()
         try:
@@ -233,17 +233,19 @@ class SimplexInteriorSolver:
         return dual, A
 
     def _check(self) -> tuple[float, float, np.ndarray]:
-        """P at the present U, D at the present masses, and these as A'."""
+        """P at the present U, D at the present dual variables, and these as A'."""
         if not np.isfinite(self.U).all():
             return np.nan, np.nan, self.best
         self.W = self.space.weights(self.U)
         f = np.ascontiguousarray(self.X @ self.W.T)
         primal = 0.5 * float(np.vdot(self.W, self.W)) + float(self.r @ self.loss.values(f, self.y))
         A = np.zeros_like(self.best)
-        A[:, self.order] = self.rows.masses()
+        A[:, self.order] = self.rows.dual_variables()
         V = A @ self.X
-        masses = np.maximum(-A.T, 0.0)
-        dual = -float(self.loss.conjugates(masses, self.r).sum()) - 0.5 * float(np.vdot(V, V))
+        dual_variables = np.maximum(-A.T, 0.0)
+        dual = -float(self.loss.conjugates(dual_variables, self.r).sum()) - 0.5 * float(
+            np.vdot(V, V)
+        )
         return primal, dual, A
 
     def run(self, state: TrainingState, tol: float, max_iter: int, report: Callable) -> None:

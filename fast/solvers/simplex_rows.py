@@ -1,4 +1,4 @@
-"""Newton steps on the masses of examples, between the walls of their simplex.
+"""Newton steps on the dual variables of examples, between the walls of their simplex.
 
 With masses x >= 0 on the q other classes as parts of the radius, s = <1,x>, the central path is
 
@@ -113,7 +113,7 @@ class SimplexRows:
         return Step(self.x, self.nu, self.s0, self.lam, self.t, self.mu)
 
     def blocks(self, x: np.ndarray) -> np.ndarray:
-        """Rows of the dual, (m, n): radius times masses, minus at the others, their sum at y."""
+        """Rows of the dual, (m, n): radius times dual variables, minus at the others, their sum at y."""
         out = np.empty((self.m, x.shape[1]))
         steps.blocks(self.pieces, self.r, x, self.merged, out)
         return out
@@ -179,7 +179,7 @@ class SimplexRows:
         return change, 1.0 / most if most > 0.0 else np.inf
 
     def moves(self, df: np.ndarray) -> Step:
-        """Changes of masses and rooms for the margins of df alone."""
+        """Changes of dual variables and rooms for the margins of df alone."""
         self.v[:] = 0.0
         return self.step(df, self.fixed)[0]
 
@@ -224,14 +224,14 @@ class SimplexRows:
         return max(float((-d / v).max(initial=0.0)) for v, d in pairs)
 
     def shift(self, change: Step, length: float) -> None:
-        """Move the masses alone."""
+        """Move the dual variables alone."""
         still = [np.zeros_like(v) for v in (self.nu, self.lam, self.mu)]
         self.advance(Step(change.x, still[0], change.s0, still[1], change.t, still[2]), length)
 
-    def masses(self) -> np.ndarray:
+    def dual_variables(self) -> np.ndarray:
         """A point of the simplex for sure, as one of `blocks`."""
         x, s = self.x, self.x.sum(axis=0)
-        if self.kappa:  # towards equal masses, as far as the largest is above s/k
+        if self.kappa:  # towards equal dual variables, as far as the largest is above s/k
             top = x.max(axis=0)
             over = np.maximum(top - self.kappa * s, 0.0)
             x = x + over / np.where(over > 0.0, top - s / len(x), 1.0) * (s / len(x) - x)

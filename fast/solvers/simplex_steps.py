@@ -130,7 +130,7 @@ def add_margins(c, low, high, f, merged, v):
 
 @kernel
 def put_blocks(c, low, high, r, x, merged, out):
-    """Rows of the dual: radius times masses, minus at the others, their sum at c."""
+    """Rows of the dual: radius times dual variables, minus at the others, their sum at c."""
     m = out.shape[0]
     for i in range(low, high):
         out[c, i] = 0.0
@@ -269,7 +269,7 @@ def advance(length, u, du):
 
 @kernel
 def tidy(pieces, walls, kind, sums):
-    """Let masses and rooms agree: of two that have a sum the larger absorbs its rounding."""
+    """Let dual variables and rooms agree: of two that have a sum the larger absorbs its rounding."""
     x, _, s0, _, t, _ = walls
     k, kappa = kind[0], kind[1]
     total = sums[0]

@@ -12,8 +12,8 @@ import numpy as np
 from fast._numba import kernel
 from fast.kernels.hinges import ALPHA, by_loss, project_row
 
-from .active_list import smoothed
-from .face_newton import classify, to_tangent
+from .active_face_newton import classify, to_tangent
+from .working_set import smoothed
 
 
 @by_loss(3)

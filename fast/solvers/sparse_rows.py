@@ -11,8 +11,8 @@ import numpy as np
 from fast._numba import kernel
 from fast.kernels.hinges import by_loss, project_row
 
-from .active_list import SMOOTH, hinge_of_sorted, keep_largest, smoothed
 from .rows import FUSE, TINY
+from .working_set import SMOOTH, hinge_of_sorted, keep_largest, smoothed
 
 CHUNK = 256  # classes at once: what a block of rows needs of V stays in the cache
 DENSE = 6  # a scattered class costs as much as so many in a row

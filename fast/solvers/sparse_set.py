@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .active_set import ActiveSetSolver
-from .multiclass_claims import objectives
+from .multiclass_bounds import objectives
 from .sparse_rows import parts, pull_rows, sparse_pass
 from .state import TrainingState
 
@@ -46,15 +46,15 @@ class SparseSetSolver(ActiveSetSolver):
         """W = 0 and no dual mass: the first pass finds the lists."""
 
     def start_warm(self, dual: Any) -> None:
-        """Begin at a feasible dual, CSR (n, m) of masses of the other classes."""
+        """Begin at a feasible dual, CSR (n, m) of dual variables of the other classes."""
         self._take_lists(dual)
         self._sum_weights(self.V.dtype)
 
     resume = start_warm
 
     def _sum_weights(self, real: Any = np.float64) -> None:
-        """V = X'A and the masses s_i, anew from the lists."""
-        x, n = self.masses(), len(self.y)
+        """V = X'A and the dual variables s_i, anew from the lists."""
+        x, n = self.dual_variables(), len(self.y)
         self.mass[:] = np.asarray(x.sum(axis=1)).ravel()
         A = sp.csr_array((self.mass, (np.arange(n), self.y)), shape=x.shape) - x
         V = np.zeros(self.V.shape)
@@ -118,7 +118,7 @@ class SparseSetSolver(ActiveSetSolver):
         """Leave what is left to class lists with Newton's steps: features are too much alike."""
         lists = ActiveSetSolver(self.X, self.y, self.r, self.m, self.source, 0)
         lists.race = self.race
-        lists.resume(self.masses())
+        lists.resume(self.dual_variables())
         try:
             lists.run(state, tol, max_iter, report)
         finally:  # also what Ctrl-C ends
@@ -127,7 +127,7 @@ class SparseSetSolver(ActiveSetSolver):
     def _judge(self, state: TrainingState, iteration: int, tol: float) -> None:
         """P at V and D of the lists, both rounded outwards."""
         W = self.V.astype(np.float64).T
-        P, D = objectives(self.X, W, self.masses(), self.y, self.r, self.source)
+        P, D = objectives(self.X, W, self.dual_variables(), self.y, self.r, self.source)
         if state.primal > P:  # not copied: the last one is not needed any more
             state.W = W
         state.record(iteration, P, D, W)

@@ -6,11 +6,11 @@ import numpy as np
 
 from refsolve._types import Array
 from refsolve.cones.bounds import Bounds
+from refsolve.cones.certificate_file import Proof, outside, proof
 from refsolve.cones.dyadic import up
 from refsolve.cones.ranges import Ranges
 from refsolve.cones.rays import direction
 from refsolve.cones.solving import indifferent, proposal
-from refsolve.cones.travelling import Proof, outside, proof
 from refsolve.cones.upper import MARGINS, Completion, Point
 from refsolve.cones.verdict import Verdict
 

@@ -17,12 +17,12 @@ import scipy.sparse as sp
 
 from refsolve._types import Array
 from refsolve.cones.dependencies import Dependencies, dependencies
+from refsolve.cones.dual_repair import pushed
 from refsolve.cones.dyadic import Dyadic, product
 from refsolve.cones.enclosure import EPS, TINY, dot, exact, reach, times
 from refsolve.cones.linear_systems import Unproven, system_of
 from refsolve.cones.membership import outside
 from refsolve.cones.program import ConeProgram
-from refsolve.cones.pushing import pushed
 from refsolve.cones.ranges import Ranges
 from refsolve.cones.solving import Proposal, proposal
 

@@ -91,7 +91,7 @@ class ProblemCertificate:
         return self.status is Verdict.CERTIFIED
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write it as a file that others can check: `docs/travelling.md`.
+        """Write it as a file that others can check: `docs/certificate_files.md`.
 
         The file says of the reduced problem what its own multipliers prove in floats: the bound may be
         larger than `bound`, and ranges may have to be assumed, which are then part of the file.

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from refsolve._lazy import cp
 from refsolve._types import Array
 from refsolve.cones.bounds import Bounds, better
+from refsolve.cones.certificate_file import Proof
 from refsolve.cones.dyadic import down, up
 from refsolve.cones.file_proof import file_proof
 from refsolve.cones.from_cvxpy import Compiled, compiled, dense
@@ -24,7 +25,6 @@ from refsolve.cones.membership import outside
 from refsolve.cones.rays import ray
 from refsolve.cones.reformulations import reformulated
 from refsolve.cones.solving import indifferent
-from refsolve.cones.travelling import Proof
 from refsolve.cones.upper import Point
 from refsolve.cones.verdict import ProblemCertificate, Verdict
 from refsolve.errors import InvalidParameterError

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cvxpy import Constraint, Expression, Parameter
 
 #: An expression, its constraints, and constraints whose multipliers sum to p with these signs.
-Posing: TypeAlias = "tuple[Expression, list[Constraint], list[tuple[int, Constraint]]]"
+Canonicalization: TypeAlias = "tuple[Expression, list[Constraint], list[tuple[int, Constraint]]]"
 
 
 class Loss(Protocol):
@@ -53,7 +53,7 @@ class Loss(Protocol):
     def numbers(self, dual: bool) -> dict[str, Array]:
         """Values >= 0 of the parameters of a program."""
 
-    def pose(self, z: Expression, given: Mapping[str, Parameter]) -> Posing:
+    def pose(self, z: Expression, given: Mapping[str, Parameter]) -> Canonicalization:
         """phi(z) for a program that minimises it."""
 
     def pose_conjugate(
@@ -134,7 +134,7 @@ class Slopes:
         parts = {"cost": self.cost, "root": own, "eps": self.eps}
         return {name: np.asarray(part) for name, part in parts.items() if part is not None}
 
-    def pose(self, z: Expression, given: Mapping[str, Parameter]) -> Posing:
+    def pose(self, z: Expression, given: Mapping[str, Parameter]) -> Canonicalization:
         """With a slack for each part: z <= r + over + eps, r paying squares and over its cost."""
         paid, slack, n = cp.Constant(0), cp.Constant(0), z.shape
         if self.own is not None:
@@ -233,7 +233,7 @@ class Largest(Loss):
         """The mass."""
         return {"mass": np.asarray(self.mass)}
 
-    def pose(self, z: Expression, given: Mapping[str, Parameter]) -> Posing:
+    def pose(self, z: Expression, given: Mapping[str, Parameter]) -> Canonicalization:
         """A bound xi for each group."""
         xi = cp.Variable(self.groups)
         above = z <= xi[np.repeat(np.arange(self.groups), z.size // self.groups)]

@@ -12,7 +12,7 @@ import numpy as np
 from refsolve._lazy import cp
 from refsolve._types import Array
 from refsolve.fenchel.model import Model, adjoint, image
-from refsolve.oracle import Answer, Posed, Template
+from refsolve.oracle import Answer, ParametrizedProblem, Template
 
 if TYPE_CHECKING:
     from cvxpy import Constraint, Parameter
@@ -48,13 +48,15 @@ class Program:
         template.problem.solve(solver=solver, **settings)
         return self._restored({k: v.value for k, v in template.variables.items()})
 
-    def posed(self, finish: Callable[[dict[str, Array]], Answer], unit: float = 0.0) -> Posed:
+    def posed(
+        self, finish: Callable[[dict[str, Array]], Answer], unit: float = 0.0
+    ) -> ParametrizedProblem:
         """For the oracle; finish is given blocks and multipliers in the model's own units."""
 
         def done(found: Mapping[str, Array]) -> Answer:
             return finish(self._restored(found))
 
-        return Posed(self.key, self.build, self.values, done, unit)
+        return ParametrizedProblem(self.key, self.build, self.values, done, unit)
 
     def _restored(self, found: Mapping[str, Array]) -> dict[str, Array]:
         total: dict[str, Array] = {}
@@ -140,7 +142,7 @@ def dual(
 
 def posed(
     operation: str, own: Program, dual: Program, finish: Callable[[dict[str, Array]], Answer]
-) -> Posed:
+) -> ParametrizedProblem:
     """The primal or the dual for the oracle, which asks the other one if no answer certifies."""
     first, other = (own, dual) if operation == "primal" else (dual, own)
     return replace(first.posed(finish), other=other.posed(finish))

@@ -18,7 +18,7 @@ from refsolve import fenchel, oracle
 from refsolve.errors import InvalidParameterError, OracleUncertainError
 from refsolve.fenchel import Block, Map, Term
 from refsolve.models._trained import ModelCertificate
-from refsolve.oracle import Answer, Posed
+from refsolve.oracle import Answer, ParametrizedProblem
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.ranking_model import Dual, RankingProof
 from refsolve.spec import check_vector
@@ -168,7 +168,7 @@ class Master:
             terms["mu"] = Term(fenchel.nonpositive(), hard, np.ones(len(self.hard)))
         return fenchel.Model(blocks, terms)
 
-    def posed(self, operation: str, finish: Finish) -> Posed:
+    def posed(self, operation: str, finish: Finish) -> ParametrizedProblem:
         """The program, or its dual, as an instance for the oracle.
 
         ``finish`` is given parts (weights per query, summing to 1), mu, and of the primal w and b.
@@ -243,7 +243,7 @@ class Master:
         operation: str,
         prove: Callable[[dict[str, Any]], CutCertificate],
         separate: Callable[[Array, float], bool],
-    ) -> Posed:
+    ) -> ParametrizedProblem:
         """`close`, then `posed`, with answers from the certificates that ``prove`` returns."""
 
         def answered(of: str, found: dict[str, Any]) -> Answer:

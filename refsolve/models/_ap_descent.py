@@ -13,7 +13,7 @@ import numpy as np
 
 from refsolve._types import Array
 from refsolve.models._ap_cuts import CutCertificate, Finish, Master
-from refsolve.oracle import Answer, Posed
+from refsolve.oracle import Answer, ParametrizedProblem
 
 #: A step that lowers J by less, relative to its natural size, is the last; at most ROUNDS steps.
 LEAST, ROUNDS = 1e-9, 100
@@ -44,7 +44,7 @@ def descend(
     unit: float,
     step: Callable[[Array], tuple[Answer, Master, Finish]],
     after: Callable[[Array], Array],
-) -> Posed:
+) -> ParametrizedProblem:
     """Take steps until the state stays or J does; the convex program of the last one.
 
     ``step`` solves the program of a state; ``after`` is the state of a point; ``first`` is J at

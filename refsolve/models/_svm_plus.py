@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refsolve import proposals
+from refsolve import initial_guess
 from refsolve.errors import InvalidParameterError
 from refsolve.models._svm_space import Space, check_flag, check_rows, check_views
 from refsolve.models._symbols import (
@@ -72,7 +72,7 @@ class PlusCertificate(ModelCertificate):
     collapsed: bool
 
 
-class Data(proposals.Problem):
+class Data(initial_guess.Problem):
     """One checked instance; arrays are of the examples of positive weight.
 
     Parameters

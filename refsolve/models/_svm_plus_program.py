@@ -18,7 +18,7 @@ from refsolve.fenchel import Block, Map, Term
 from refsolve.models._svm_plus import Data, PlusCertificate, check_data, scaled
 from refsolve.models._svm_plus_proof import Formulas, certify
 from refsolve.models._svm_space import reach, separated
-from refsolve.oracle import SOLVERS, Answer, Posed
+from refsolve.oracle import SOLVERS, Answer, ParametrizedProblem
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.space import Rows
 from refsolve.proofs.svm_plus import Point
@@ -59,19 +59,19 @@ class Offered(Formulas):
         """
         return declared(check_data(self.squared, {"X": X, "y": y, "Z": Z, **given}))
 
-    def pose_primal(self, given: dict[str, Any]) -> Posed:
+    def pose_primal(self, given: dict[str, Any]) -> ParametrizedProblem:
         """Instance of the primal: x is w (d,), or coef (n,) with K; dual alpha.
 
         The certificate holds the whole model, beta and whether it collapsed.
         """
         return _pose(check_data(self.squared, given), "primal")
 
-    def pose_dual(self, given: dict[str, Any]) -> Posed:
+    def pose_dual(self, given: dict[str, Any]) -> ParametrizedProblem:
         """Instance of the dual: x is alpha (n,), dual is w or coef."""
         return _pose(check_data(self.squared, given), "dual")
 
 
-def _pose(data: Data, operation: str) -> Posed:
+def _pose(data: Data, operation: str) -> ParametrizedProblem:
     """Instance of an SVM+; `InfeasibleError` if signed correcting functions leave no point."""
     if data.signed and not data.soft:
         _check_feasible(data)

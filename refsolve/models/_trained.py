@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from refsolve.posing import Answer
+from refsolve.canonicalize import Answer
 from refsolve.proofs.certificate import Array, Certificate, up
 from refsolve.proofs.model import Proof
 

@@ -18,7 +18,7 @@ from refsolve.models._ap_descent import DescentCertificate, descend
 from refsolve.models._ap_rankings import RankingMaster, check_ranking, check_rankings, wants_all
 from refsolve.models._symbols import BOX, GROUPS, RELEVANT, ROWS, take
 from refsolve.models.ap_svm import Data, check_data
-from refsolve.oracle import Answer, Posed
+from refsolve.oracle import Answer, ParametrizedProblem
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.space import Rows
 from refsolve.spec import Spec, check_vector
@@ -160,7 +160,7 @@ def _certificate(
 # ---- CVXPY ----------------------------------------------------------------------------------
 
 
-def pose_primal(given: dict[str, Any]) -> Posed:
+def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``ap_ramp.primal``: x is w (d,) of the last step, value J(w).
 
     Arguments X, y, C, groups, rankings as of ``ap_svm.primal``; ``start`` (d,) is the w whose

@@ -18,7 +18,7 @@ from refsolve.models._ap_cuts import CutCertificate, check_weights, outside
 from refsolve.models._ap_rankings import RankingMaster, check_queries, check_rankings, wants_all
 from refsolve.models._data import check_examples
 from refsolve.models._symbols import BOX, GROUPS, RELEVANT, ROWS, take
-from refsolve.oracle import Posed
+from refsolve.oracle import ParametrizedProblem
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.ranking_model import Dual, Queries
 from refsolve.proofs.space import Rows, Space
@@ -225,7 +225,7 @@ def _master(data: Data) -> RankingMaster:
     return RankingMaster(data.queries, data.space, data.C, unit)
 
 
-def _pose(given: dict[str, Any], operation: str) -> Posed:
+def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
     """The master over all rankings, or over those that a cutting plane meets."""
     X, y, C, groups, how = take(given, SPEC.arguments, rankings="auto")
     data = check_data(X, y, C, groups)
@@ -243,11 +243,11 @@ def _pose(given: dict[str, Any], operation: str) -> Posed:
     return master.closed("ap_svm", operation, prove, master.separate)
 
 
-def pose_primal(given: dict[str, Any]) -> Posed:
+def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``ap_svm.primal``: x is w (d,), dual the weights of ``certificate.rankings``."""
     return _pose(given, "primal")
 
 
-def pose_dual(given: dict[str, Any]) -> Posed:
+def pose_dual(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``ap_svm.dual``: x is the weights (m,) of ``certificate.rankings``, dual is w."""
     return _pose(given, "dual")

@@ -17,7 +17,7 @@ from refsolve.models._ap_easy import separator
 from refsolve.models._ap_rankings import RankingMaster, check_classes, check_rankings, wants_all
 from refsolve.models._data import check_examples
 from refsolve.models._symbols import BOX, EASY, RELEVANT, ROWS, take
-from refsolve.oracle import Posed
+from refsolve.oracle import ParametrizedProblem
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.ranking_model import Easy, Queries, Query
 from refsolve.proofs.space import Rows
@@ -229,7 +229,7 @@ def _master(data: Data) -> RankingMaster:
     return RankingMaster(data.queries, data.space, data.C, unit or data.C, **hard)
 
 
-def _pose(given: dict[str, Any], operation: str) -> Posed:
+def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
     X, y, easy, C, bias, how = take(given, SPEC.arguments, bias=True, rankings="auto")
     data = check_data(X, y, C, easy, bias)
     everything = wants_all(how, data.queries)
@@ -251,11 +251,11 @@ def _pose(given: dict[str, Any], operation: str) -> Posed:
     return master.closed("ap_svm_appx", operation, prove, master.separate)
 
 
-def pose_primal(given: dict[str, Any]) -> Posed:
+def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``ap_svm_appx.primal``: x is w (d,); b, mu and rankings in the certificate."""
     return _pose(given, "primal")
 
 
-def pose_dual(given: dict[str, Any]) -> Posed:
+def pose_dual(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``ap_svm_appx.dual``: x is alpha (m,); mu and rankings in the certificate."""
     return _pose(given, "dual")

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refsolve import fenchel, proposals
+from refsolve import fenchel, initial_guess
 from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_cuts import CutCertificate, Master, check_weights, outside
 from refsolve.models._ap_rankings import check_classes
 from refsolve.models._data import check_examples
 from refsolve.models._symbols import BIAS, BOX, RELEVANT, ROWS, take
-from refsolve.oracle import Posed
+from refsolve.oracle import ParametrizedProblem
 from refsolve.proofs import svm_plus
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.multipliers import Offset
@@ -72,7 +72,7 @@ class HingeCertificate(CutCertificate):
     b: float = field(default=0.0, kw_only=True)
 
 
-class Data(proposals.Problem):
+class Data(initial_guess.Problem):
     """The SVM with costs C/n; X has a last column of ones, so that w ends with b, if b is regularised."""
 
     def __init__(self, X: Any, signs: Array, C: float, bias: bool | str) -> None:
@@ -244,7 +244,7 @@ def declaration(X: Rows, y: ArrayLike, *, C: float, bias: bool | str = False) ->
     return fenchel.Model({"w": fenchel.Block(d), **free}, {"alpha": hinge})
 
 
-def _pose(given: dict[str, Any], operation: str) -> Posed:
+def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
     X, y, C, bias, how = take(given, SPEC.arguments, labels="auto")
     data = check_data(X, y, C, bias)
     n = data.n
@@ -281,11 +281,11 @@ def _pose(given: dict[str, Any], operation: str) -> Posed:
     return master.closed("binary_svm", operation, prove, separate)
 
 
-def pose_primal(given: dict[str, Any]) -> Posed:
+def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``binary_svm.primal``: x is w (d,), dual alpha (n,), b in the certificate."""
     return _pose(given, "primal")
 
 
-def pose_dual(given: dict[str, Any]) -> Posed:
+def pose_dual(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``binary_svm.dual``: x is alpha (n,), dual is w."""
     return _pose(given, "dual")

@@ -18,7 +18,7 @@ from refsolve.models._ap_descent import DescentCertificate, descend
 from refsolve.models._ap_rankings import check_queries, check_rankings
 from refsolve.models._data import check_examples
 from refsolve.models._symbols import BAGS, BOX, POSITIVE, ROWS, take
-from refsolve.oracle import Answer, Posed
+from refsolve.oracle import Answer, ParametrizedProblem
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.space import Rows
 from refsolve.spec import Spec, check_vector
@@ -233,7 +233,7 @@ def _certificate(
 # ---- CVXPY ----------------------------------------------------------------------------------
 
 
-def pose_primal(given: dict[str, Any]) -> Posed:
+def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``latent_ap_svm.primal``: x is w (d,) of the last step, value J(w).
 
     ``start`` (d,) is the w whose best rows are the positives' first; each step is a cutting plane.

@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike
 
 from refsolve._lazy import cp
 from refsolve.arguments import take
+from refsolve.canonicalize import Answer, ParametrizedProblem, Template, scaled_by
 from refsolve.errors import InvalidParameterError
 from refsolve.models._data import BOX, LAM, Data, check_data
 from refsolve.models._symbols import CLASSES, COSTS, GAMMA, GRAM, GUESSES, LOSS, OR_GRAM, WEIGHTS
 from refsolve.models._trained import ModelCertificate
-from refsolve.posing import Answer, Posed, Template, scaled_by
 from refsolve.proofs.certificate import Array
 from refsolve.spec import Spec, check_matrix
 
@@ -175,7 +175,7 @@ def _unit(data: Data) -> float:
     return float(data.weight @ start / data.n) or 1.0
 
 
-def pose_primal(given: dict[str, Any]) -> Posed:
+def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``multiclass_erm.primal``: x is W (d, m), or B (m, n) for a Gram matrix."""
     loss, y = take(given, "loss"), take(given, "y")
     data = check_data(loss, y, given)
@@ -204,10 +204,10 @@ def pose_primal(given: dict[str, Any]) -> Posed:
         return Answer(next(iter(model.values())), proof.primal, A, proof)
 
     values = {"H": H, "costs": data.costs / s, "weight": data.weight / top, "eta": s / t**2 / top}
-    return Posed(_key(data, params, H.shape[1]), build, values, finish, _unit(data))
+    return ParametrizedProblem(_key(data, params, H.shape[1]), build, values, finish, _unit(data))
 
 
-def pose_dual(given: dict[str, Any]) -> Posed:
+def pose_dual(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``multiclass_erm.dual``: x is A (m, n)."""
     loss, y = take(given, "loss"), take(given, "y")
     data = check_data(loss, y, given)
@@ -242,4 +242,4 @@ def pose_dual(given: dict[str, Any]) -> Posed:
         "costs": weight[:, None] * data.costs / s / size,
         "weight": weight / size,
     }
-    return Posed(_key(data, params, H.shape[1]), build, values, finish, _unit(data))
+    return ParametrizedProblem(_key(data, params, H.shape[1]), build, values, finish, _unit(data))

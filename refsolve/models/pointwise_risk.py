@@ -16,10 +16,10 @@ from refsolve import catalogue
 from refsolve._lazy import cp
 from refsolve._types import Array
 from refsolve.arguments import take
+from refsolve.canonicalize import Answer, ParametrizedProblem, Template, scaled_by
 from refsolve.errors import InvalidParameterError
 from refsolve.models._symbols import BEHIND, COSTS, GAMMA, GUESSES, LOSS, PROBABILITIES
 from refsolve.models._trained import ModelCertificate
-from refsolve.posing import Answer, Posed, Template, scaled_by
 from refsolve.proofs import families
 from refsolve.proofs.loss import Loss, module_of
 from refsolve.proofs.pointwise_risk import Balance
@@ -226,7 +226,7 @@ def _unit(risk: _Risk) -> float:
     return float(risk.weight @ risk.loss.value_bounds(risk.costs.astype(np.longdouble))[1]) or 1.0
 
 
-def pose_primal(given: dict[str, Any]) -> Posed:
+def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``pointwise_risk.primal``: x is g (m,), dual the rows x_y (m, d)."""
     risk, s, params = _take(given)
 
@@ -255,10 +255,10 @@ def pose_primal(given: dict[str, Any]) -> Posed:
         return Answer(g, best.primal, best.x, best)
 
     values = {"weight": np.asarray(risk.weight, float), "costs": risk.costs / s}
-    return Posed(_key(risk, params), build, values, finish, _unit(risk))
+    return ParametrizedProblem(_key(risk, params), build, values, finish, _unit(risk))
 
 
-def pose_dual(given: dict[str, Any]) -> Posed:
+def pose_dual(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``pointwise_risk.dual``: x is (m, d), one row per class, dual is g."""
     risk, s, params = _take(given)
 
@@ -286,4 +286,4 @@ def pose_dual(given: dict[str, Any]) -> Posed:
 
     weight = np.asarray(risk.weight, float)
     values = {"weight": weight, "costs": weight[:, None] * risk.costs / s}
-    return Posed(_key(risk, params), build, values, finish, _unit(risk))
+    return ParametrizedProblem(_key(risk, params), build, values, finish, _unit(risk))

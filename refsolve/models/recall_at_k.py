@@ -16,13 +16,13 @@ from numpy.typing import ArrayLike
 
 from refsolve import fenchel
 from refsolve._ranking import check_relevance
+from refsolve.canonicalize import Answer, ParametrizedProblem
 from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_cuts import Master
 from refsolve.models._ap_rankings import check_classes
 from refsolve.models._data import check_examples
 from refsolve.models._symbols import BOX, RELEVANT, ROWS, take
 from refsolve.models._trained import ModelCertificate
-from refsolve.posing import Answer, Posed
 from refsolve.predicted_sets import Problem
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.space import Rows, Space
@@ -179,7 +179,7 @@ def _add(data: Data, master: Master, members: Array) -> bool:
     return master.add(0, members, data.offsets(members[None])[0], row)
 
 
-def _pose(given: dict[str, Any], operation: str) -> Posed:
+def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
     """The master over all sets, or over those that a cutting plane meets."""
     data = check_data(*take(given, SPEC.arguments))
     master = _master(data, comb(len(data.up), data.k) <= FEW)
@@ -200,11 +200,11 @@ def _pose(given: dict[str, Any], operation: str) -> Posed:
     return master.posed(operation, partial(answered, operation))
 
 
-def pose_primal(given: dict[str, Any]) -> Posed:
+def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``recall_at_k.primal``: x is w (d,), dual the weights of ``certificate.sets``."""
     return _pose(given, "primal")
 
 
-def pose_dual(given: dict[str, Any]) -> Posed:
+def pose_dual(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``recall_at_k.dual``: x is the weights of ``certificate.sets``, dual is w."""
     return _pose(given, "dual")

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refsolve import fenchel, proposals
+from refsolve import fenchel, initial_guess
+from refsolve.canonicalize import Answer, ParametrizedProblem
 from refsolve.errors import InvalidParameterError
 from refsolve.models._data import check_features
 from refsolve.models._svm_space import Space, check_rows, scalar, separated
 from refsolve.models._symbols import GRAM, LOSS, OR_GRAM, SIGNS, SUM, WEIGHTS, take
 from refsolve.models._trained import ModelCertificate
-from refsolve.posing import Answer, Posed
 from refsolve.proofs import svm_plus
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.multipliers import Offset
@@ -74,7 +74,7 @@ class SvmCertificate(ModelCertificate):
     alpha: Array = field(repr=False)
 
 
-class Data(proposals.Problem):
+class Data(initial_guess.Problem):
     """One checked instance; y and cost = C w_i are of the examples of positive weight."""
 
     x: Space
@@ -220,17 +220,17 @@ def _best(data: Data, alpha: Array, *points: tuple[Array, Any]) -> SvmCertificat
     return min(proofs, key=lambda proof: proof.gap)
 
 
-def pose_primal(given: dict[str, Any]) -> Posed:
+def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``svm.primal``: x is w (d,), or coef (n,) with K; dual alpha."""
     return _pose(given, "primal")
 
 
-def pose_dual(given: dict[str, Any]) -> Posed:
+def pose_dual(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``svm.dual``: x is alpha (n,), dual is w or coef."""
     return _pose(given, "dual")
 
 
-def _pose(given: dict[str, Any], operation: str) -> Posed:
+def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
     """Primal and dual, divided by a value of P that is easily reached and by their curvature."""
     data = check_data(*take(given, SPEC.arguments))
     model = _declared(data)

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve import fenchel
+from refsolve.canonicalize import Answer, ParametrizedProblem
 from refsolve.errors import InvalidParameterError
 from refsolve.fenchel import Block, Term
 from refsolve.models._svm_space import Space, check_rows, check_views, scalar
 from refsolve.models._symbols import GRAM, GRAM_Z, OR_GRAM, PRIVILEGED, SIGNS, WEIGHTS, take
 from refsolve.models._trained import ModelCertificate
-from refsolve.posing import Answer, Posed
 from refsolve.proofs import two_views
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.space import Rows
@@ -245,17 +245,17 @@ def certificate(
     return data.certify(point, _multipliers(data, alpha))
 
 
-def pose_primal(given: dict[str, Any]) -> Posed:
+def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``svm_2k.primal``: x is w (d,), or coef (n,) with K; dual is (3, n)."""
     return _pose(given, "primal")
 
 
-def pose_dual(given: dict[str, Any]) -> Posed:
+def pose_dual(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``svm_2k.dual``: x is (alpha_A, alpha_B, beta), (3, n); dual is w or coef."""
     return _pose(given, "dual")
 
 
-def _pose(given: dict[str, Any], operation: str) -> Posed:
+def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
     """The primal divided by P at 0, the dual by that and its curvature."""
     X, y, Z, CA, CB, D, eps, weight, K, Kz = take(given, SPEC.arguments)
     data = check_data(X, y, Z, CA, CB, D, eps, K, Kz, weight)

@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike
 
 from refsolve import fenchel
 from refsolve._ranking import check_relevance
+from refsolve.canonicalize import Answer, ParametrizedProblem
 from refsolve.models._ap_rankings import check_classes
 from refsolve.models._data import check_examples
 from refsolve.models._svm_space import Space, separated
 from refsolve.models._symbols import RELEVANT, ROWS, SUM, take
 from refsolve.models._trained import ModelCertificate
-from refsolve.posing import Answer, Posed
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.space import Rows
 from refsolve.proofs.top_push import Problem
@@ -164,17 +164,17 @@ def _declared(data: Data) -> fenchel.Model:
     return fenchel.Model({"w": fenchel.Block(rows.shape[1]), "t": fenchel.Block(1, 0.0)}, terms)
 
 
-def pose_primal(given: dict[str, Any]) -> Posed:
+def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``top_push.primal``: x is w (d,), dual the multipliers (n,)."""
     return _pose(given, "primal")
 
 
-def pose_dual(given: dict[str, Any]) -> Posed:
+def pose_dual(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``top_push.dual``: x is the multipliers (n,), dual is w."""
     return _pose(given, "dual")
 
 
-def _pose(given: dict[str, Any], operation: str) -> Posed:
+def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
     """Primal and dual, divided by a value of P that is easily reached and by their curvature."""
     data = check_data(*take(given, SPEC.arguments))
     model = _declared(data)

@@ -325,9 +325,9 @@ def test_doctor_sees_a_stranger_under_our_name_and_a_cache_that_cannot_be_writte
 def test_a_line_says_every_few_seconds_what_is_waited_for(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "endless.py").write_text("def project(a, r):\n    while True: pass\n")
-    monkeypatch.setattr("verification.kit.watching.EVERY", 0.02)
+    monkeypatch.setattr("verification.kit.timeouts.EVERY", 0.02)
     monkeypatch.setattr("verification.app.console.EVERY", 0.0)
-    monkeypatch.setattr("verification.kit.calling.FIRST_CALL_ALLOWANCE", 1.0)
+    monkeypatch.setattr("verification.kit.solver_call.FIRST_CALL_ALLOWANCE", 1.0)
     options = ("--no-isolate", "--check", "ties", "--timeout", "0.1")
     found = run(*ONE, "--solver", "endless:project", *options, code=1)
     assert "simplex.projection: 0 s of 0.2 s waited for project(a=" in found.stderr

@@ -20,7 +20,7 @@ from fast import TopKSVC
 from fast.data import rows
 from verification import load_model
 from verification.app.comparing import Settings, load
-from verification.app.examples import Roles
+from verification.app.dataset import Roles
 from verification.app.io import read
 
 ml_dtypes = pytest.importorskip("ml_dtypes")

@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from fast import MultilabelClassifier, TopKLogisticRegression, TopKSVC
 from verification import InvalidArgumentError, load_model
 from verification.app.model_file import ModelFileError, packed
-from verification.app.preparation import SCALINGS, scaler
+from verification.app.preprocessing import SCALINGS, scaler
 from verification.app.trained_model import Model, in_order
 from verification.report.render import replace_files
 

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from fast import MultilabelClassifier
 from verification import load_model
-from verification.app.examples import Roles
+from verification.app.dataset import Roles
 from verification.app.io import read
 
 RNG = np.random.default_rng(4)

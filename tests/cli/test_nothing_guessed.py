@@ -14,7 +14,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from fast.data import rows
 from verification import load_model
-from verification.app.examples import Known, Roles
+from verification.app.dataset import Known, Roles
 from verification.app.io import read, read_examples, read_rows
 from verification.errors import DataFileError
 

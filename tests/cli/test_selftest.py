@@ -6,9 +6,9 @@ import _commands
 import pytest
 
 import fast
-from verification import mutants
-from verification.mutants import Mutant
-from verification.selftest import kill_matrix
+from verification import faulty_solvers
+from verification.faulty_solvers import Mutant
+from verification.selftest import detection_matrix
 
 run = partial(_commands.run, "selftest", "--jobs", "1")
 data = partial(_commands.data, "selftest", "--jobs", "1")
@@ -33,23 +33,23 @@ def test_json_says_which_instance_killed() -> None:
 def test_survivors_decide_on_the_exit_code(
     monkeypatch: pytest.MonkeyPatch, required: float, code: int
 ) -> None:
-    found = mutants.discover()["box_symmetric"]
+    found = faulty_solvers.discover()["box_symmetric"]
     survivor = Mutant("as_good_as_new", "box.projection", "none", fast.sets.box.project)
-    monkeypatch.setattr(mutants, "discover", lambda: {m.name: m for m in (found, survivor)})
-    monkeypatch.setitem(kill_matrix.REQUIRED, "quick", required)
+    monkeypatch.setattr(faulty_solvers, "discover", lambda: {m.name: m for m in (found, survivor)})
+    monkeypatch.setitem(detection_matrix.REQUIRED, "quick", required)
     result = run("--no-right", code=code)
     assert "survived: as_good_as_new" in result.stdout
     assert "1 of 2 wrong solvers killed (50.0 %" in result.stdout
 
 
 def test_the_profiles_ask_for_what_they_promise() -> None:
-    assert kill_matrix.REQUIRED == {"quick": 0.95, "thorough": 1.0}
+    assert detection_matrix.REQUIRED == {"quick": 0.95, "thorough": 1.0}
 
 
 def test_a_right_solver_that_fails_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    from verification.mutants.sound import solvers
+    from verification.reference_solvers import solvers
 
-    wrong = mutants.discover()["box_symmetric"].candidate
+    wrong = faulty_solvers.discover()["box_symmetric"].candidate
     monkeypatch.setattr(solvers, "SOLVERS", {"box.projection": wrong})
     assert "0 of 1 right ones passed" in run("--only", "box_*", code=1).stdout
 

@@ -204,7 +204,7 @@ import numpy
 from scipy.sparse import csr_array
 from sklearn.datasets import load_digits, load_iris
 from verification.app import training
-from verification.app.examples import Examples
+from verification.app.dataset import Examples
 
 def ready():
     modules = [m for name, m in list(sys.modules.items()) if name.startswith("fast")]

@@ -56,7 +56,7 @@ def test_no_mathematics_is_left_as_text(index) -> None:
 
 
 def test_errata_lead_to_claims_of_the_ledger(ours, index) -> None:
-    from verification.claims import claims
+    from verification.paper_statements import claims
 
     known = {ours["ledger"].anchor(paper, claim.number) for paper, claim in claims()}
     used = set(re.findall(r"claims\.html#([\w-]+)", index))

@@ -39,20 +39,22 @@ def made(solver, loss, n=24, m=4, d=3, form=np.asarray, C=1.0, dtype=np.float64,
     return solver(form(X), y, r, m, loss, 5), X, y, r
 
 
-def blocks(masses, y):
+def blocks(dual_variables, y):
     """The dual matrix: minus the masses, their sums at the own classes."""
-    masses = masses.toarray() if sp.issparse(masses) else np.array(masses)
-    A = -masses
-    A[np.arange(len(y)), y] = masses.sum(axis=1)
+    dual_variables = (
+        dual_variables.toarray() if sp.issparse(dual_variables) else np.array(dual_variables)
+    )
+    A = -dual_variables
+    A[np.arange(len(y)), y] = dual_variables.sum(axis=1)
     return A
 
 
-def objectives(loss, X, y, r, W, masses):
+def objectives(loss, X, y, r, W, dual_variables):
     """P of W and D of the masses, by definition."""
-    A = blocks(masses, y)
+    A = blocks(dual_variables, y)
     V = A.T @ X
     primal = 0.5 * (W**2).sum() + r @ loss.values(X @ W.T, y)
-    return primal, -loss.conjugates(masses, r).sum() - 0.5 * (V**2).sum()
+    return primal, -loss.conjugates(dual_variables, r).sum() - 0.5 * (V**2).sum()
 
 
 def run(trainer, tol=1e-6, most=60, primal=None, report=lambda state: False):

@@ -68,7 +68,7 @@ def root(z, a):
     raise AssertionError((z, a))
 
 
-def _masses(variant, b, k, a, rho, t):
+def _dual_variables(variant, b, k, a, rho, t):
     """Minimiser x and y = 1 - s for a given t."""
     x = [root(v - t, a) for v in b]
     p = Decimal(0)
@@ -99,7 +99,7 @@ def solve(variant, b, k, a, rho):
         low, high = -wide, wide
         while high - low > Decimal(10) ** -32 * max(1, abs(low)):
             t = (low + high) / 2
-            x, y = _masses(variant, b, k, a, rho, t)
+            x, y = _dual_variables(variant, b, k, a, rho, t)
             if sum(x) + own * y >= 1:
                 low = t
             else:

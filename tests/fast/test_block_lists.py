@@ -28,9 +28,12 @@ def problem(m=12, C=1.0):
     return np.ascontiguousarray(X[order]), y[order], r
 
 
-def longer(loss, X, y, r, masses):
+def longer(loss, X, y, r, dual_variables):
     """D of the masses in extended precision."""
-    V, x = X.T @ blocks(masses, y).astype(np.longdouble), masses.toarray().astype(np.longdouble)
+    V, x = (
+        X.T @ blocks(dual_variables, y).astype(np.longdouble),
+        dual_variables.toarray().astype(np.longdouble),
+    )
     price = (x**2).sum(axis=1)[r > 0.0] / r[r > 0.0]
     return x.sum() - loss.gamma / 2 * price.sum() - (V**2).sum() / 2
 
@@ -48,7 +51,7 @@ def test_the_optimum_is_that_of_the_whole(stem, form, monkeypatch):
             monkeypatch.setattr(block_lists, "AT_HAND", at_hand)
             found = train(Cut(form(X), ENDS), y, r, 12, loss, tol=1e-3, solver="active")
             assert found.gap <= 1e-3
-            primal, dual = objectives(loss, X, y, r, found.W, found.masses)
+            primal, dual = objectives(loss, X, y, r, found.W, found.dual_variables)
             assert (found.primal, found.dual) == (
                 pytest.approx(primal, rel=1e-12),
                 pytest.approx(dual),
@@ -56,10 +59,10 @@ def test_the_optimum_is_that_of_the_whole(stem, form, monkeypatch):
             bounds = found.bounds
             assert bounds == (pytest.approx(primal, rel=1e-9), pytest.approx(dual, rel=1e-9))
             assert bounds[0] >= primal * (1 - 1e-14)
-            assert bounds[1] <= longer(loss, X, y, r, found.masses)
+            assert bounds[1] <= longer(loss, X, y, r, found.dual_variables)
             assert max(entry["dual"] for entry in found.history) <= whole.primal
             assert whole.dual <= found.primal
-        assert (found.masses.toarray()[r == 0.0] == 0.0).all()
+        assert (found.dual_variables.toarray()[r == 0.0] == 0.0).all()
 
 
 def test_a_hinge_on_rows_that_are_read_is_trained_by_lists(monkeypatch):
@@ -75,7 +78,7 @@ def test_a_hinge_on_rows_that_are_read_is_trained_by_lists(monkeypatch):
 def test_single_precision_and_steps_of_ten_in_the_weights():
     X, y, r = problem(C=1000.0)
     found = train(Cut(X.astype(np.float32), ENDS), y, r, 12, HINGE, tol=1e-3)
-    primal, dual = objectives(HINGE, X.astype(np.float32), y, r, found.W, found.masses)
+    primal, dual = objectives(HINGE, X.astype(np.float32), y, r, found.W, found.dual_variables)
     assert found.gap <= 1e-3
     assert (found.primal, found.dual) == (pytest.approx(primal, rel=1e-6), pytest.approx(dual))
 
@@ -90,7 +93,7 @@ def test_sweeps_of_a_check_that_found_nobody_near_move_the_weights_too(monkeypat
     before = trainer.W.copy()
     trainer._at_hand(0.0)
     assert (before != trainer.W).any()
-    np.testing.assert_allclose(trainer.W, blocks(trainer.masses(), y).T @ X, atol=1e-12)
+    np.testing.assert_allclose(trainer.W, blocks(trainer.dual_variables(), y).T @ X, atol=1e-12)
 
 
 def test_files_are_there_as_long_as_the_solver(monkeypatch, tmp_path):
@@ -127,7 +130,7 @@ def test_an_interrupt_leaves_the_best_certified_model(lists, monkeypatch):
     gaps = []
     for after in (7, 14, 19, 26, 38, 57):
         found = train(Interrupted(X, after), y, r, 12, HINGE, tol=1e-9)
-        primal, dual = objectives(HINGE, X, y, r, found.W, found.masses)
+        primal, dual = objectives(HINGE, X, y, r, found.W, found.dual_variables)
         assert found.interrupted
         assert (found.primal, found.dual) == (pytest.approx(primal), pytest.approx(dual, abs=1e-9))
         assert found.dual <= best.primal * (1 + 1e-12)
@@ -143,7 +146,7 @@ def test_one_group_with_room_for_all_takes_the_steps_of_the_solver_in_memory(mon
     for solver, given in ((ActiveSetSolver, X), (block_lists.BlockListSolver, Cut(X, ()))):
         trainer = solver(given, y, np.ones(60), 5, HINGE, 0)
         trainer.start_cold()
-        found.append((trainer.masses().toarray(), trainer.losses, trainer.gaps))
+        found.append((trainer.dual_variables().toarray(), trainer.losses, trainer.gaps))
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
 

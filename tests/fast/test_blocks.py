@@ -16,7 +16,7 @@ from fast.data.constant import with_ones
 from fast.errors import InvalidParameterError
 from fast.families import named
 from fast.solvers import checkpoint, passes
-from fast.solvers.pairs import MEMORY
+from fast.solvers.curvature_pairs import MEMORY
 from fast.solvers.passes import in_pairs
 from fast.solvers.quasi_newton import QuasiNewtonSolver
 
@@ -123,8 +123,8 @@ def test_dask_arrays_are_predicted_by_chunks_and_share_what_passes_found(feature
     blocks = rows(chunks)
     model.fit(blocks, y)
     one, again = with_ones(blocks), with_ones(blocks)
-    assert one.facts is again.facts is blocks.facts["with ones"]
-    assert len(one.facts) > 1
+    assert one.path_cache is again.path_cache is blocks.path_cache["with ones"]
+    assert len(one.path_cache) > 1
     np.testing.assert_array_equal(model.predict(chunks), model.predict(X))
     assert max(most) == 400
     for nobody in (X[:0], blocks.array[:0], Cut(X[:0])):
@@ -195,8 +195,8 @@ def test_what_cannot_be_trained_on_is_refused(features):
         TopKLogisticRegression().fit(Cut(bad, 500), y)
     with pytest.raises(InvalidParameterError, match="has no labels"):
         TopKLogisticRegression().fit(blocks)
-    for facts in ({}, {"examined": examine(blocks)}):  # as after a fit
-        blocks.facts.update(facts)
+    for path_cache in ({}, {"examined": examine(blocks)}):  # as after a fit
+        blocks.path_cache.update(path_cache)
         with pytest.raises(InvalidParameterError, match="class numbers"):
             TopKLogisticRegression().fit(blocks, y[1:])
     with pytest.raises(InvalidParameterError, match="1 masked entry"):

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from fast.models.multiclass_erm import TopKEntropy, TopKHinge
-from fast.solvers.multiclass_claims import _Level
+from fast.solvers.multiclass_bounds import _Level
 
 KINDS = ("alpha", "beta")
 LOSSES = [TopKHinge.named(v, k, gamma) for v in KINDS for k in (1, 2, 4) for gamma in (0.0, 0.5)]
@@ -32,8 +32,8 @@ def level(rng, loss, real, *, n=60, d=7, m=5, sparse=False, feasible=True, kerne
         W, X = np.ascontiguousarray(A.T), None
     elif sparse:
         X = sp.csr_array(X * (rng.random(X.shape) < 0.5))
-    masses = sp.csr_array(x) if isinstance(loss, TopKHinge) else x
-    return _Level(X, K, W, masses, y, r, loss, real)
+    dual_variables = sp.csr_array(x) if isinstance(loss, TopKHinge) else x
+    return _Level(X, K, W, dual_variables, y, r, loss, real)
 
 
 @pytest.mark.parametrize("eps", [np.finfo(float).eps, 1e-6])  # larger ones show what they add
@@ -41,7 +41,7 @@ def level(rng, loss, real, *, n=60, d=7, m=5, sparse=False, feasible=True, kerne
 @pytest.mark.parametrize("feasible", [True, False])
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
 def test_compiled_bounds_are_those_of_numpy(monkeypatch, loss, feasible, kind, eps):
-    monkeypatch.setattr("fast.solvers.multiclass_claims.AT_ONCE", 23)
+    monkeypatch.setattr("fast.solvers.multiclass_bounds.AT_ONCE", 23)
     options = {"feasible": feasible, "sparse": kind == "sparse", "kernel": kind == "kernel"}
     one = level(np.random.default_rng(5), loss, np.float64, **options)
     other = level(np.random.default_rng(5), loss, np.float64, **options)

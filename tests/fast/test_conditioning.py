@@ -194,7 +194,7 @@ def test_interrupted_and_resumed():
     again = train(X, y, 1.0, 4, loss, tol=TOL, weights=broken.W)
     assert again.gap <= TOL
     assert again.n_iter < whole.n_iter
-    assert train(X, y, 1.0, 4, loss, tol=TOL, start=whole.masses).gap <= TOL
+    assert train(X, y, 1.0, 4, loss, tol=TOL, start=whole.dual_variables).gap <= TOL
 
 
 def test_choice():
@@ -236,7 +236,7 @@ def test_no_step_is_left():
     """A start at the optimum of a problem without curvature ends at once."""
     X, y = np.zeros((4, 2)), np.array([0, 1, 0, 1])
     solver = FullNewtonSolver(X, y, np.ones(4), 2, TopKEntropy.named("alpha", 1), 0)
-    assert solver.masses().shape == (4, 2)
+    assert solver.dual_variables().shape == (4, 2)
     found = train(X, y, 1.0, 2, TopKEntropy.named("alpha", 1), solver="full_newton", tol=1e-9)
     assert found.gap <= 1e-9
     Z, y = blobs()

@@ -41,7 +41,7 @@ from fast.solvers import (
     fista,
     simplex_interior,
     smooth_rows,
-    top_newton,
+    toppush_newton,
 )
 
 SOLVERS = [("active", 0.0), ("active", 0.5), ("newton", 0.5), ("sdca", 0.0), ("sdca", 0.5)]
@@ -118,7 +118,7 @@ CASES |= {
         TopPush(C=10.0),
         _problems.relevant(20, n=300, d=8, shift=5.0),
         certified,
-        inside=(top_newton.Blocks, "step"),
+        inside=(toppush_newton.Blocks, "step"),
         calls=(1, 2, 3),
     ),
     "recall at k, classes": Case(
@@ -131,7 +131,7 @@ CASES |= {
         TopPush(C=1.0),
         _problems.classes(20, n=60),
         certified,
-        inside=(top_newton.Blocks, "step"),
+        inside=(toppush_newton.Blocks, "step"),
         calls=(1, 2, 3),
     ),
 }

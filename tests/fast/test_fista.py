@@ -69,10 +69,10 @@ def test_smooth_losses_are_certified(stem, given, form):
     found = train(form(X), y, r, 4, loss, tol=1e-8, max_iter=3000, solver="fista")
     assert found.solver == "fista"
     assert found.gap <= 1e-8
-    P, D = objectives(loss, X, y, r, found.W, found.masses)
+    P, D = objectives(loss, X, y, r, found.W, found.dual_variables)
     assert found.primal == pytest.approx(P, rel=1e-12)
     assert found.dual == pytest.approx(D, rel=1e-7)
-    assert not blocks(found.masses, y)[2].any()  # a weight of 0
+    assert not blocks(found.dual_variables, y)[2].any()  # a weight of 0
     other = train(X, y, r, 4, loss, tol=1e-9, solver="lbfgs")
     assert found.dual <= other.primal * (1 + 1e-12)
     assert other.dual <= found.primal * (1 + 1e-12)
@@ -83,7 +83,7 @@ def test_weights_to_begin_with_and_threads():
     loss = named("softmax")
     first = train(X, y, 1.0, 5, loss, tol=1e-5, solver="fista")
     again = train(X, y, 1.0, 5, loss, tol=1e-5, solver="fista", weights=first.W)
-    warm = train(X, y, 1.0, 5, loss, tol=1e-5, solver="fista", start=first.masses)
+    warm = train(X, y, 1.0, 5, loss, tol=1e-5, solver="fista", start=first.dual_variables)
     assert again.n_iter == 1 < warm.n_iter + 1 < first.n_iter
     two = train(X, y, 1.0, 5, loss, tol=1e-5, solver="fista", n_jobs=2)
     np.testing.assert_array_equal(first.W, two.W)

@@ -6,10 +6,10 @@ import scipy.sparse as sp
 from _multiclass import ENTROPY, HINGE, SMOOTH, blocks, in_groups, made, objectives, run
 
 from fast.families import named
-from fast.solvers import face_newton
+from fast.solvers import active_face_newton
+from fast.solvers.active_face_newton import FaceNewton
 from fast.solvers.active_set import ActiveSetSolver
 from fast.solvers.blocked_sdca import BlockedSDCASolver
-from fast.solvers.face_newton import FaceNewton
 from fast.solvers.primal_newton import PrimalNewtonSolver
 from fast.solvers.quasi_newton import QuasiNewtonSolver
 from fast.solvers.state import TrainingState
@@ -30,7 +30,7 @@ def test_what_a_trainer_says_is_so_and_it_ends_where_it_should(solver, loss, for
     trainer, X, y, r = made(solver, loss, form=form, C=0.3)
     tol = 1e-2 if solver is BlockedSDCASolver else 1e-6
     state = run(trainer, tol)
-    primal, dual = objectives(loss, X, y, r, state.W, trainer.masses())
+    primal, dual = objectives(loss, X, y, r, state.W, trainer.dual_variables())
     assert state.primal == pytest.approx(primal, rel=1e-12)
     assert state.dual == pytest.approx(dual, rel=1e-9)
     assert state.done
@@ -40,16 +40,16 @@ def test_what_a_trainer_says_is_so_and_it_ends_where_it_should(solver, loss, for
     seen = []
     state = run(trainer, 0.0, most, report=lambda state: seen.append(state.n_iter))
     assert (state.n_iter, seen[-1], len(seen)) == (most, most, most)
-    primal, dual = objectives(loss, X, y, r, state.W, trainer.masses())
+    primal, dual = objectives(loss, X, y, r, state.W, trainer.dual_variables())
     assert state.primal == pytest.approx(primal, rel=1e-12)
     assert state.dual == pytest.approx(dual, rel=1e-9)
     seen.clear()
     state = run(made(solver, loss, form=form)[0], 0.0, 9, report=lambda state: state.n_iter == 1)
     assert (state.n_iter, state.done) == (1, False)
     trainer = made(solver, loss, form=form, C=0.3)[0]
-    masses = trainer.masses()
-    assert masses.shape == (24, 4)
-    assert abs(masses).sum() == 0.0
+    dual_variables = trainer.dual_variables()
+    assert dual_variables.shape == (24, 4)
+    assert abs(dual_variables).sum() == 0.0
 
 
 @pytest.mark.parametrize("rows", [6, 23])
@@ -65,7 +65,7 @@ def test_blocks_of_rows_are_all_of_them(rows, monkeypatch):
         monkeypatch.setattr(f"fast.solvers.{size[0]}", size[1])
         trainer, X, y, r = made(solver, loss, C=0.3)
         state = run(trainer, 0.0, 3)
-        primal, dual = objectives(loss, X, y, r, state.W, trainer.masses())
+        primal, dual = objectives(loss, X, y, r, state.W, trainer.dual_variables())
         assert (state.primal, state.dual) == (pytest.approx(primal), pytest.approx(dual))
 
 
@@ -86,7 +86,7 @@ def test_a_trainer_begins_with_the_weights_of_a_dual(solver, loss, form):
     trainer.start_warm(given)
     np.testing.assert_allclose(trainer.W, blocks(first, y).T @ X, atol=1e-12)
     if solver in (ActiveSetSolver, in_groups, BlockedSDCASolver):
-        found = trainer.masses()  # dense for an entropy
+        found = trainer.dual_variables()  # dense for an entropy
         assert sp.issparse(found) != loss.complements
         np.testing.assert_allclose(sp.csr_array(found).toarray(), first, atol=1e-15)
     state = TrainingState()
@@ -209,7 +209,7 @@ def test_a_newton_step_is_taken_if_it_gains_and_made_shorter_if_not(monkeypatch)
         return -1.0
 
     with monkeypatch.context() as patch:
-        patch.setattr(face_newton, "try_step", refused)
+        patch.setattr(active_face_newton, "try_step", refused)
         for proximal in (0.4, 1.0, 1.0):
             gain, visited = newton.step(*given, examples, trainer.work, 1e9)
             assert (gain, newton.proximal) == (0.0, pytest.approx(proximal))
@@ -222,13 +222,13 @@ def test_a_newton_step_is_taken_if_it_gains_and_made_shorter_if_not(monkeypatch)
     after = trainer.dual_objective(0.5 * float((trainer.W**2).sum()))
     assert gain == pytest.approx(after - before, rel=1e-9)
     newton.proximal, counted = 1e-7, []
-    monkeypatch.setattr(face_newton, "try_step", lambda *given: counted.append(given) or 1e9)
+    monkeypatch.setattr(active_face_newton, "try_step", lambda *given: counted.append(given) or 1e9)
     newton.step(*given, examples, trainer.work, 1e9)
     assert (newton.proximal, len(counted)) == (1e-7, 1)
     for budget, steps in ((0.0, 5), (1e9, 100)):
         _, visited = newton.step(*given, examples, trainer.work, budget)
         members, saturated = np.empty(30, np.int64), np.empty(30, np.bool_)
-        q, dimension = face_newton.find_faces(
+        q, dimension = active_face_newton.find_faces(
             examples, r, trainer.squares, trainer.loss, trainer.lists, trainer.mass, members,
             np.zeros((30, trainer.lists[0].shape[1]), np.int8), saturated,
         )  # fmt: skip
@@ -340,13 +340,13 @@ def test_the_first_step_is_newtons_from_zero(loss):
     assert state.primal == pytest.approx(r.sum() * loss.at_zero(4))
     assert state.absolute_gap == pytest.approx(0.5 * slope @ slope, rel=1e-8)
     assert (state.n_iter, trainer.started, trainer.stepped) == (7, True, True)
-    primal, dual = objectives(loss, X, y, r, np.zeros((4, 3)), trainer.masses())
+    primal, dual = objectives(loss, X, y, r, np.zeros((4, 3)), trainer.dual_variables())
     assert (state.primal, state.dual) == (pytest.approx(primal), pytest.approx(dual))
     strong, X, y, r = made(PrimalNewtonSolver, loss, n=30, C=30.0)  # there A = 0 is the better dual
     state = TrainingState()
     state.record(0, np.inf, 0.0, strong.W)
     assert strong._first_step(state, 1)
-    assert state.dual == abs(strong.masses()).sum() == 0.0
+    assert state.dual == abs(strong.dual_variables()).sum() == 0.0
     state, wide = TrainingState(), None
     state.record(0, np.inf, -np.inf, trainer.W)
     wide, X, y, r = made(PrimalNewtonSolver, loss, n=30, d=40, C=0.01)  # no preconditioner there

@@ -10,7 +10,7 @@ from _problems import classes
 
 from fast.estimators._kernel import kernel_objectives
 from fast.families import named
-from fast.families.faces import arguments
+from fast.families.function_api import arguments
 from fast.losses import softmax, topk_entropy_alpha, topk_hinge_alpha, truncated_topk_entropy
 from fast.models import multiclass_erm
 from fast.models.multiclass_erm import choose_solver, train
@@ -125,11 +125,11 @@ def test_weak_regularisation_is_reached_in_steps_of_ten(monkeypatch):
 
 
 def test_duals_are_rescaled_by_block():
-    masses = np.array([[0.0, 2.0], [1.0, 0.0], [3.0, 0.0]])
+    dual_variables = np.array([[0.0, 2.0], [1.0, 0.0], [3.0, 0.0]])
     old, new = np.array([1.0, 2.0, 0.0]), np.array([10.0, 1.0, 5.0])
     expected = [[0.0, 20.0], [0.5, 0.0], [0.0, 0.0]]
-    np.testing.assert_array_equal(multiclass_erm.rescaled_dual(masses, old, new), expected)
-    found = multiclass_erm.rescaled_dual(sp.csr_array(masses), old, new)
+    np.testing.assert_array_equal(multiclass_erm.rescaled_dual(dual_variables, old, new), expected)
+    found = multiclass_erm.rescaled_dual(sp.csr_array(dual_variables), old, new)
     np.testing.assert_array_equal(found.toarray(), expected)
     assert found.nnz == 2
 
@@ -138,9 +138,9 @@ def test_objectives_from_a_gram_matrix():
     X, y = classes(n=20, m=4, d=3)
     r = np.random.default_rng(0).uniform(0.5, 1.0, 20)
     found = train(X, y, r, 4, SMOOTH, tol=1e-3)
-    A = blocks(found.masses, y)
+    A = blocks(found.dual_variables, y)
     primal, dual = kernel_objectives(X @ X.T, A, y, r, SMOOTH)
-    expected = objectives(SMOOTH, X, y, r, A.T @ X, found.masses)
+    expected = objectives(SMOOTH, X, y, r, A.T @ X, found.dual_variables)
     assert (primal, dual) == (pytest.approx(expected[0]), pytest.approx(expected[1]))
 
 

@@ -25,7 +25,7 @@ from fast.errors import InvalidParameterError
 from fast.estimators.multilabel import best_threshold
 from fast.families import named
 from fast.solvers.class_grams import solved, weighted_grams
-from fast.solvers.signed_training import train
+from fast.solvers.one_vs_rest_training import train
 from verification.benchmarks import one_vs_all
 from verification.certificates.fitted import judge_claims, trained
 from verification.verdicts.verdict import Verdict
@@ -229,7 +229,7 @@ def test_an_interrupted_run_keeps_the_best_certified_model(make, loss):
     assert found.n_iter == 2
     model = make(loss, gamma=0.5, C=5.0)
     model.classes_, model.multilabel_, model.fit_intercept = np.arange(own.shape[1]), True, False
-    model.coef_, model.dual_coef_, model.dual_gap_ = found.W, found.masses, found.gap
+    model.coef_, model.dual_coef_, model.dual_gap_ = found.W, found.dual_variables, found.gap
     model.primal_objective_, model.dual_objective_ = found.primal, found.dual
     if make is OneVsAllClassifier:
         del model.multilabel_

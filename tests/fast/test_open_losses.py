@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fast._numba import kernel
-from fast.families import Loss, faces
+from fast.families import Loss, module_functions
 from fast.kernels.projections import uncapped_row
 from fast.kernels.rows import compiled
 
@@ -64,7 +64,7 @@ class SquaredViolations(Loss):
     kernels = compiled(globals(), __file__)
 
 
-value, gradient, conjugate, prox, sdca_update = faces(SquaredViolations, value="size/2 ||z_+||^2.")
+value, gradient, conjugate, prox, sdca_update = module_functions(SquaredViolations, value="size/2 ||z_+||^2.")
 '''
 
 
@@ -81,13 +81,13 @@ def data() -> tuple[np.ndarray, np.ndarray]:
     return rng.standard_normal((4, 5))[y] + rng.standard_normal((120, 5)), y
 
 
-def objectives(W, masses, X, y, r, size) -> tuple[float, float]:
+def objectives(W, dual_variables, X, y, r, size) -> tuple[float, float]:
     """P and D from the definitions."""
     n = len(y)
     f = X @ W.T
     z = f - f[np.arange(n), y][:, None] + 1.0
     z[np.arange(n), y] = 0.0
-    x = masses.toarray()
+    x = dual_variables.toarray()
     A = -x
     A[np.arange(n), y] = x.sum(axis=1)
     V = A.T @ X
@@ -103,7 +103,7 @@ def test_a_loss_of_a_file_is_trained_to_a_certified_gap(file, solver, size):
     found = train(X, y, 0.5, loss=named(file, size=size), solver=solver, tol=1e-7)
     assert found.gap <= 1e-7
     assert found.solver == ("lbfgs" if solver == "auto" else solver)
-    P, D = objectives(found.W, found.masses, X, y, 0.5, size)
+    P, D = objectives(found.W, found.dual_variables, X, y, 0.5, size)
     assert found.primal == pytest.approx(P, rel=1e-10)
     assert found.dual <= D + 1e-10 * abs(P)
     assert 2e-7 * abs(P) >= P - D

@@ -13,7 +13,7 @@ from fast.families import named
 from fast.metrics import topk_accuracy
 from fast.path import AT_ONCE, accuracies, fits
 from fast.probing import LOSSES, PRESETS, probe
-from fast.solvers import first_matrix
+from fast.solvers import initial_hessian
 
 X, Y = fast.datasets.make_deep_features(900, 6, 8, random_state=0)
 NAMES = np.array(["ant", "bee", "cat", "dog", "eel", "fox"])[Y]
@@ -262,8 +262,8 @@ def test_what_cannot_be_probed_is_refused_before_training(argument, given):
 @pytest.mark.parametrize("C", [0.1, 30.0])
 def test_fits_of_a_path_share_what_they_found_and_keep_the_dual_only_if_asked(C, monkeypatch):
     X, y = fast.datasets.make_deep_features(1500, 24, 110, random_state=0)
-    model, grams, one = TopKLogisticRegression(tol=1e-3, random_state=0), [], first_matrix.gram
-    monkeypatch.setattr(first_matrix, "gram", lambda *given: grams.append(1) or one(*given))
+    model, grams, one = TopKLogisticRegression(tol=1e-3, random_state=0), [], initial_hessian.gram
+    monkeypatch.setattr(initial_hessian, "gram", lambda *given: grams.append(1) or one(*given))
     for dual in (True, False):
         grams.clear()
         found = [m for m, _ in fits(model, X, y, [C, 2.0 * C, 4.0 * C], dual=dual)]

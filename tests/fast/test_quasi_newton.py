@@ -13,9 +13,9 @@ from fast.families.entropies import Piece
 from fast.models.multiclass_erm import choose_solver, train
 from fast.solvers import quasi_newton
 from fast.solvers.block_sums import FEW
-from fast.solvers.first_matrix import FLOOR
-from fast.solvers.multiclass_claims import bounds_of_weights, claims, sums_of_weights
-from fast.solvers.pairs import MEMORY
+from fast.solvers.curvature_pairs import MEMORY
+from fast.solvers.initial_hessian import FLOOR
+from fast.solvers.multiclass_bounds import bounds_of_weights, claims, sums_of_weights
 from fast.solvers.passes import Passes
 from fast.solvers.quasi_newton import EXACT, QuasiNewtonSolver
 from fast.solvers.state import TrainingState
@@ -223,11 +223,11 @@ def test_zero_weights_need_no_pass(loss, m, form):
 def test_claims_of_weights_are_those_of_their_masses(features, dtype):
     X, y = features
     W = train(X, y, 1.0, M, SOFTMAX, tol=1e-3, solver="lbfgs").W
-    masses = np.empty((N, M), dtype)
-    sums = Passes(rows(X), y, np.ones(N), SOFTMAX, M).total(sums_of_weights, W, 1.0, masses)
+    dual_variables = np.empty((N, M), dtype)
+    sums = Passes(rows(X), y, np.ones(N), SOFTMAX, M).total(sums_of_weights, W, 1.0, dual_variables)
     P, D = bounds_of_weights(W, N, SOFTMAX, sums)
-    primal, dual = objectives(SOFTMAX, X, y, np.ones(N), W, masses.astype(np.float64))
-    again = claims(X, None, W, masses, y, np.ones(N), SOFTMAX, (primal, dual), 1e-3)
+    primal, dual = objectives(SOFTMAX, X, y, np.ones(N), W, dual_variables.astype(np.float64))
+    again = claims(X, None, W, dual_variables, y, np.ones(N), SOFTMAX, (primal, dual), 1e-3)
     assert (pytest.approx(again[0], rel=1e-12), pytest.approx(again[1], rel=1e-9)) == (P, D)
     assert D <= dual <= D + 1e-9 * P
     assert primal <= P <= primal + 1e-9 * P
@@ -253,7 +253,7 @@ def test_few_passes_suffice_and_no_more_is_done_than_asked(features, loss, C, to
     assert tol / 30 < found.gap <= tol
     assert len(passes) <= (50 if tol > 1e-6 else 90)
     assert sum(passes) <= 4 + (len(passes) // 20) + (60 if tol < 1e-6 else 0)
-    primal, dual = objectives(loss, X, y, r, found.W, found.masses.astype(np.float64))
+    primal, dual = objectives(loss, X, y, r, found.W, found.dual_variables.astype(np.float64))
     assert found.primal == pytest.approx(primal, rel=1e-11)  # rounded outwards
     assert found.dual == pytest.approx(dual, rel=1e-9)
 
@@ -276,7 +276,7 @@ def test_an_interrupted_run_certifies_where_it_is(features):
     trainer.settle(state)
     assert state.n_iter == trainer.reached > 1
     assert 0.0 < state.gap < 0.9
-    primal, dual = objectives(SOFTMAX, X, y, np.ones(N), state.W, trainer.masses())
+    primal, dual = objectives(SOFTMAX, X, y, np.ones(N), state.W, trainer.dual_variables())
     assert (state.primal, state.dual) == (pytest.approx(primal), pytest.approx(dual))
 
 
@@ -286,7 +286,7 @@ def test_a_warm_start_goes_on_from_there(features):
     again = train(X, y, 1.0, M, SOFTMAX, tol=1e-6, solver="lbfgs", weights=first.W)
     assert again.n_iter <= 2 < first.n_iter
     trainer = QuasiNewtonSolver(X, y, np.ones(N), M, SOFTMAX, 0)
-    trainer.start_warm(first.masses)
+    trainer.start_warm(first.dual_variables)
     # both are within the gap of the optimum, where P grows by half the squared distance
     assert np.linalg.norm(trainer.W - first.W) <= 2.0 * np.sqrt(2.0 * (first.primal - first.dual))
 
@@ -316,8 +316,8 @@ def test_classes_that_are_dropped_stay_out_of_gradients_and_of_the_dual():
     gradient = found.W + 10.0 * p.T @ X
     assert 0.5 * (gradient**2).sum() <= 1e-6 * primal
     assert found.primal == pytest.approx(primal)
-    masses = found.masses + 1e-3  # also where no mass can be
-    P, D = claims(X, None, found.W, masses, y, 10.0 * ones, loss, (primal, primal), 1e-6)
+    dual_variables = found.dual_variables + 1e-3  # also where no mass can be
+    P, D = claims(X, None, found.W, dual_variables, y, 10.0 * ones, loss, (primal, primal), 1e-6)
     assert D < primal <= P
 
 

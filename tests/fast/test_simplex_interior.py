@@ -188,7 +188,7 @@ def test_masses_lie_in_the_simplex_whatever_rounding_did(kind):
     rows, rng = somewhere(kind)
     rows.x *= 1.0 + 1e-6 * rng.standard_normal(rows.x.shape)
     rows.x *= 1.5 / rows.x.sum(axis=0).min()
-    A = rows.masses().T
+    A = rows.dual_variables().T
     variant = "beta" if kind[0] else "alpha"
     assert violation(A, rows.y, rows.r, variant, kind[1]) <= 1e-15 * rows.r.max() * M
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from fast.families import named
 from fast.kernels.hinges import ALPHA, BETA
 from fast.models.multiclass_erm import TopKEntropy
-from fast.solvers import active_list, face_newton
+from fast.solvers import active_face_newton, working_set
 from fast.solvers.entropy_rows import FEW, EntropyRows
 from fast.solvers.rows import as_rows, row_axpy, row_dot
 from fast.solvers.smooth_rows import SmoothRows
@@ -46,13 +46,13 @@ class Problem:
             self.value[i, : M - 1] = self.feasible(i, raw)
         self.lists = self.index, self.value, self.count
         self.W = np.zeros((M, D))
-        active_list.primal_from_dual(as_rows(self.X), self.y, self.lists, self.mass, self.W)
+        working_set.primal_from_dual(as_rows(self.X), self.y, self.lists, self.mass, self.W)
 
     def feasible(self, i, raw):
         """The nearest point of the domain of the conjugate."""
         radius = np.inf if self.price else self.r[i]
         x, work = np.empty(M - 1), np.empty(M - 1)
-        active_list.project_row(self.variant, 0.6 * self.r[i] * raw, self.k, radius, 0.0, x, work)
+        working_set.project_row(self.variant, 0.6 * self.r[i] * raw, self.k, radius, 0.0, x, work)
         return x
 
     def blocks(self, value=None):
@@ -86,7 +86,7 @@ def test_the_primal_of_a_dual_and_its_squares(problem):
     np.testing.assert_allclose(problem.mass, s, rtol=1e-14)
     square = (A**2).sum(axis=1) - s**2
     expected = ((problem.gamma * square + problem.price * s**2) / problem.r).sum()
-    got = active_list.squared_masses(problem.r, problem.loss, problem.lists)
+    got = working_set.squared_masses(problem.r, problem.loss, problem.lists)
     assert got == pytest.approx(expected, rel=1e-13)
 
 
@@ -107,7 +107,7 @@ def test_refreshed_lists_hold_losses_gaps_and_every_class_in_reach(problem, reac
     results, work = (np.empty(N), np.empty(N)), np.empty((6, M))
     for first in (0, 4):
         part = scores[first : first + 4].copy()
-        crowded, longest = active_list.refresh_rows(
+        crowded, longest = working_set.refresh_rows(
             part, first, p.y, p.r, np.full(N, reach), 0.0, p.loss, p.lists, M - 1, *results, work
         )
         assert crowded == 0
@@ -143,7 +143,7 @@ def test_short_lists_are_reported(problem):
     lists = p.index[:, :1].copy(), p.value[:, :1].copy(), p.count
     scores = np.random.default_rng(2).standard_normal((N, M)) + 5.0 * np.arange(M)[::-1] % 3
     out = np.empty(N), np.empty(N)
-    crowded, _ = active_list.refresh_rows(
+    crowded, _ = working_set.refresh_rows(
         scores, 0, p.y, p.r, np.full(N, 100.0), 0.0, p.loss, lists, M - 1, *out, np.empty((6, M))
     )
     assert crowded == np.count_nonzero(out[1] > 0.0)
@@ -171,7 +171,7 @@ def test_a_list_of_all_that_was_seen_says_where_others_may_belong(third, crowded
     scores, out = np.array([[0.0, 1.0, 1.0, third, third, -3.0]]), (np.empty(1), np.empty(1))
     one = np.ones(1)
     for unused in (-np.inf, np.inf):
-        found, _ = active_list.refresh_rows(
+        found, _ = working_set.refresh_rows(
             scores, 0, np.zeros(1, np.int64), one, 0.0 * one, 0.0, (ALPHA, 2, 0.0, 0.0),
             (index, value, np.array([3])), 3, *out, np.full((6, M), unused),
         )  # fmt: skip
@@ -185,7 +185,7 @@ def test_a_pass_gains_what_it_says_and_each_block_is_a_maximum(problem, passes):
     kept = N
     for _ in range(passes):
         before = p.dual()
-        gain, kept, visited = active_list.active_pass(
+        gain, kept, visited = working_set.active_pass(
             as_rows(p.X), p.y, p.r, p.squares, p.loss, p.lists, p.mass, p.W, order, kept, idle,
             np.empty((4, M)),
         )  # fmt: skip
@@ -208,7 +208,7 @@ def test_a_zero_row_gets_all_its_mass_and_leaves_when_it_rests():
     p.squares[2] = 0.0
     order, idle, kept, counts = np.arange(2, 3), np.zeros(N, np.int8), 1, []
     for _ in range(3):
-        _, kept, _ = active_list.active_pass(
+        _, kept, _ = working_set.active_pass(
             as_rows(p.X), p.y, p.r, p.squares, p.loss, p.lists, p.mass, p.W, order, kept, idle,
             np.empty((4, M)),
         )  # fmt: skip
@@ -222,7 +222,7 @@ def faces(p):
     """What `FaceNewton.step` makes of all examples."""
     members, saturated = np.empty(N, np.int64), np.empty(N, np.bool_)
     kinds = np.zeros((N, p.index.shape[1]), np.int8)
-    q, dimension = face_newton.find_faces(
+    q, dimension = active_face_newton.find_faces(
         np.arange(N), p.r, p.squares, p.loss, p.lists, p.mass, members, kinds, saturated
     )
     return (members[:q], kinds[:q], saturated[:q]), dimension
@@ -258,7 +258,7 @@ def test_faces_and_their_tangents(problem):
     for t, i in enumerate(members):
         g = rng.standard_normal(M - 1)
         expected = bases[i].T @ (bases[i] @ g)
-        face_newton.to_tangent(g, M - 1, kinds[t], saturated[t], p.variant == ALPHA, p.k)
+        active_face_newton.to_tangent(g, M - 1, kinds[t], saturated[t], p.variant == ALPHA, p.k)
         np.testing.assert_allclose(g, expected, rtol=0, atol=1e-13)
 
 
@@ -275,7 +275,7 @@ def test_conjugate_gradients_predict_what_a_step_on_the_face_gains(problem):
     q, rows, V = len(members), as_rows(p.X), np.zeros((M, D))
     arrays = tuple(np.zeros((q, M - 1)) for _ in range(4))
     proximal = 0.25
-    predicted, done = face_newton.conjugate_gradients(
+    predicted, done = active_face_newton.conjugate_gradients(
         rows, p.y, p.r, p.squares, p.loss, p.lists, face, p.mass[members], p.W, proximal, 100, arrays, V
     )  # fmt: skip
     step = arrays[0]
@@ -298,7 +298,9 @@ def test_conjugate_gradients_predict_what_a_step_on_the_face_gains(problem):
     assert predicted == pytest.approx(along[0] - before - cost, rel=1e-8)
     # nearly the best on the face: within the tolerance of the last step
     gradient = np.zeros((q, M - 1))
-    face_newton.face_gradient(rows, p.y, p.r, p.loss, p.lists, face, p.W, 1.0, p.mass[members], gradient)  # fmt: skip
+    active_face_newton.face_gradient(
+        rows, p.y, p.r, p.loss, p.lists, face, p.W, 1.0, p.mass[members], gradient
+    )
     for t, i in enumerate(members):
         z = (p.W[p.index[i]] - p.W[p.y[i]]) @ p.X[i] + 1.0
         g = z - (p.gamma * p.value[i] + p.price * p.mass[i]) / p.r[i]
@@ -316,7 +318,7 @@ def test_steps_stay_in_the_domain_and_gain_what_they_say(problem):
     for t, i in enumerate(members):
         basis = directions(p, i)
         step[t] = 3.0 * basis.T @ rng.standard_normal(len(basis))
-    length = face_newton.feasible_length(p.r, p.loss, p.lists, face, step, p.mass)
+    length = active_face_newton.feasible_length(p.r, p.loss, p.lists, face, step, p.mass)
     assert 0.0 < length < 1.0
     value = p.value.copy()
     value[members] += length * step
@@ -331,7 +333,7 @@ def test_steps_stay_in_the_domain_and_gain_what_they_say(problem):
     assert outside(value) <= 1e-12
     assert outside(beyond) > 1e-6
     trial, V = np.empty((len(members), M - 1)), np.empty((M, D))
-    gain = face_newton.try_step(
+    gain = active_face_newton.try_step(
         as_rows(p.X), p.y, p.r, p.loss, p.lists, face, step, 1.0, trial, V, np.empty((2, M - 1))
     )
     for t, i in enumerate(members):
@@ -344,7 +346,7 @@ def test_steps_stay_in_the_domain_and_gain_what_they_say(problem):
     np.testing.assert_allclose(V, change, rtol=0, atol=1e-12)
     quadratic = (p.W * V).sum() + 0.5 * (V**2).sum()
     assert gain - quadratic == pytest.approx(p.dual(moved) - p.dual(), rel=1e-9, abs=1e-12)
-    face_newton.accept_step(p.lists, face, trial, p.mass)
+    active_face_newton.accept_step(p.lists, face, trial, p.mass)
     np.testing.assert_array_equal(p.value, moved)
     np.testing.assert_allclose(p.mass, p.value.sum(axis=1), rtol=1e-14)
 
@@ -355,7 +357,7 @@ def test_a_step_of_one_moves_the_weights():
     face = np.arange(N), np.zeros((N, M - 1), np.int8), np.zeros(N, np.bool_)
     step, trial, V = np.zeros((N, M - 1)), np.empty((N, M - 1)), np.empty((M, D))
     step[:, 1] = 1.0
-    gain = face_newton.try_step(
+    gain = active_face_newton.try_step(
         as_rows(p.X), p.y, p.r, p.loss, p.lists, face, step, 1.0, trial, V, np.empty((2, M - 1))
     )
     assert gain == N

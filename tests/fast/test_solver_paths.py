@@ -17,7 +17,7 @@ from fast.families import named
 from fast.solvers import hard_margin, plain_svm, structured
 from fast.solvers.active_set import ActiveSetSolver
 from fast.solvers.box_interior_point import FactorGram, MatrixGram
-from fast.solvers.easy_problem import EasyProblem
+from fast.solvers.constrained_risk import EasyProblem
 from fast.solvers.interior_point import minimise
 from fast.solvers.primal_newton import PrimalNewtonSolver
 from fast.solvers.score_problem import ScoreCut, ScoreProblem
@@ -45,7 +45,7 @@ def multiclass(solver, loss, C=1.0, tol=1e-6, most=20, start=None, sparse=False,
     if start:
         first = solver(X, y, r * start, m, loss, 5)
         _run(first, loss.at_zero(m) * r.sum() * start, 1e-2, 20)
-        trainer.start_warm(first.masses() / start)
+        trainer.start_warm(first.dual_variables() / start)
     else:
         trainer.start_cold()
     at, seen = getattr(trainer, "_at", None), []

@@ -10,7 +10,7 @@ from fast import TopKSVC, datasets
 from fast.families.hinges import Hinge
 from fast.kernels.hinges import ALPHA, BETA
 from fast.models import multiclass_erm
-from fast.solvers import active_list, sparse_rows
+from fast.solvers import sparse_rows, working_set
 from fast.solvers.active_set import ActiveSetSolver
 from fast.solvers.rows import as_rows, squared_norms
 from fast.solvers.sparse_set import SparseSetSolver
@@ -66,7 +66,7 @@ def test_a_pass_over_lists_is_that_of_dense_rows(loss):
     """All classes are seen: the same maxima, found in lists in another order."""
     one, p = Problem(loss), Problem(loss)
     n, m = len(one.y), one.W.shape[0]
-    gain, *_ = active_list.active_pass(
+    gain, *_ = working_set.active_pass(
         as_rows(one.X), one.y, one.r, one.squares, loss, one.lists, one.mass, one.W,
         np.arange(n), n, np.zeros(n, np.int8), np.empty((6, m)),
     )  # fmt: skip
@@ -89,7 +89,7 @@ def test_optimum_bounds_and_memory_are_those_of_the_definition(loss, C):
     r = np.full(len(Y), C)
     r[:3] = 0.0
     found = multiclass_erm.train(X, Y, r, 8, loss, tol=1e-8, solver="active")
-    P, D = objectives(loss, X.toarray(), Y, r, found.W, found.masses)
+    P, D = objectives(loss, X.toarray(), Y, r, found.W, found.dual_variables)
     assert D - 1e-13 * P <= found.primal <= P + 1e-12 * (P + r.sum())
     assert found.bounds[0] >= P * (1 - 1e-14)
     assert found.bounds[1] <= D + 1e-14 * P
@@ -132,7 +132,7 @@ def test_features_that_are_alike_are_left_to_newtons_steps(monkeypatch):
     )
     assert found.gap <= 1e-9
     assert found.n_iter == len(seen) > 1
-    P, D = objectives(HINGE, A.toarray(), Y, np.ones(len(Y)), found.W, found.masses)
+    P, D = objectives(HINGE, A.toarray(), Y, np.ones(len(Y)), found.W, found.dual_variables)
     np.testing.assert_allclose((P, D), (found.primal, found.dual), rtol=1e-12)
     seen.clear()
 

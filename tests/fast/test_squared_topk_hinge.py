@@ -17,7 +17,7 @@ def test_digits_are_trained_to_a_gap_that_the_trusted_core_confirms(k, C):
     found = multiclass_erm.train(X / 16, y, C, 10, loss, tol=1e-6)
     assert found.solver == "active"
     assert found.gap <= 1e-6
-    A = -found.masses.toarray()
+    A = -found.dual_variables.toarray()
     A[np.arange(len(y)), y] -= A.sum(axis=1)
     proof = erm(found.W, X / 16, y, loss="squared_topk_hinge", C=C, k=k, dual=A)
     assert proof.relative_gap <= 1e-6

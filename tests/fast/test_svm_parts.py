@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from fast.models import binary_svm
 from fast.solvers import (
     box_interior_point,
-    easy_problem,
+    constrained_risk,
     plain_svm,
 )
 from fast.solvers.box_interior_point import FactorGram, MatrixGram, OneView
@@ -35,7 +35,7 @@ def easy(rng, n=60):
             float(np.maximum(1 - y * scores, 0).mean()), float(on.mean()), -y * on / 20, 1
         )
 
-    return easy_problem.EasyProblem(X, oracle, 3.0, Margins(far, signs)), far, signs, X
+    return constrained_risk.EasyProblem(X, oracle, 3.0, Margins(far, signs)), far, signs, X
 
 
 def test_points_of_an_easy_problem_are_feasible_and_its_bound_is_the_formula(rng):
@@ -69,7 +69,7 @@ def test_points_of_an_easy_problem_are_feasible_and_its_bound_is_the_formula(rng
 
 
 def test_constraints_that_do_not_bind_are_forgotten_once_there_are_many(rng, monkeypatch):
-    monkeypatch.setattr(easy_problem, "CROWDED", 4)
+    monkeypatch.setattr(constrained_risk, "CROWDED", 4)
     problem, _far, signs, _ = easy(rng)
     problem.members = np.arange(6)
     problem.rows = problem.margins.rows(problem.members)
@@ -88,7 +88,7 @@ def test_constraints_that_do_not_bind_are_forgotten_once_there_are_many(rng, mon
 
 def test_balanced_multipliers_of_constraints():
     signs = np.array([1.0, 1.0, -1.0])
-    balanced = easy_problem.balanced
+    balanced = constrained_risk.balanced
     np.testing.assert_allclose(balanced(np.array([1.0, 3.0, 2.0]), signs), [0.5, 1.5, 2.0])
     np.testing.assert_array_equal(balanced(np.array([0.0, 0.0, 2.0]), signs), [0.0, 0.0, 0.0])
 

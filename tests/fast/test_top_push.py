@@ -15,7 +15,7 @@ import refsolve
 from fast import TopPush
 from fast.errors import InvalidParameterError
 from fast.models import top_push
-from fast.solvers import top_newton
+from fast.solvers import toppush_newton
 from verification.benchmarks.top_push import nesterov
 
 
@@ -64,15 +64,15 @@ def test_features_and_positives_take_the_same_steps(rng, form, m):
     for n, d in ((40, 3), (20, 30)):
         X, y = _problems.relevant(5, n=n, d=d, shift=4.0)
         X = form(X).astype(float)
-        own, rows = y[:, None], top_newton.dense(X)
+        own, rows = y[:, None], toppush_newton.dense(X)
         if m > 1:
             rows, flat = mapped(X, np.arange(n) % m, m)
             rows, own = rows.toarray(), flat.reshape(n, m)
         parts = [rows[own.ravel()], rows[~own.ravel()]]
         for C in (0.1, 10.0):
             sides = []
-            for kind in (top_newton.ByFeatures, top_newton.ByPositives):
-                blocks = top_newton.Blocks(X, own, C)
+            for kind in (toppush_newton.ByFeatures, toppush_newton.ByPositives):
+                blocks = toppush_newton.Blocks(X, own, C)
                 blocks.sides = [kind(side.positives, C) for side in blocks.sides]
                 sides.append(blocks)
             for number in range(4):  # sets come and go
@@ -135,15 +135,15 @@ def enumerated(M):
     return best
 
 
-@pytest.mark.parametrize("pivots", [top_newton.PIVOTS, 1, 0])
+@pytest.mark.parametrize("pivots", [toppush_newton.PIVOTS, 1, 0])
 def test_block_pivoting_finds_the_minimum_from_any_guess(rng, monkeypatch, pivots):
     """With few pivots left by interior points."""
-    monkeypatch.setattr(top_newton, "PIVOTS", pivots)
+    monkeypatch.setattr(toppush_newton, "PIVOTS", pivots)
     for _ in range(40):
         m, d = int(rng.integers(1, 8)), int(rng.integers(1, 9))
         V = np.column_stack([rng.standard_normal((m, d)), np.ones(m)])
         M = V @ V.T
-        b = top_newton.nonnegative(M, rng.random(m) < 0.5)
+        b = toppush_newton.nonnegative(M, rng.random(m) < 0.5)
         assert b.min() >= 0.0
         assert 0.5 * b @ M @ b - b.sum() == pytest.approx(enumerated(M), rel=1e-6)
 
@@ -160,7 +160,7 @@ def test_the_line_search_finds_the_minimum(rng):
             hinges = np.maximum(1.0 + top - s - a * ds, 0.0)
             return cross * a + 0.5 * square * a * a + C * hinges @ hinges
 
-        step = top_newton.search(s, ds, r, dr, square, cross, C)
+        step = toppush_newton.search(s, ds, r, dr, square, cross, C)
         grid = np.linspace(0.0, max(2.0 * step, 1.0), 4001)
         assert value(step) <= min(map(value, grid)) + 1e-9 * abs(value(0.0))
 
@@ -170,7 +170,10 @@ def test_a_step_of_rounding_is_not_taken_far(rng):
     s, r = rng.standard_normal(4), rng.standard_normal(3)
     noise = [1e-17 * rng.standard_normal(n) for n in (4, 3)]
     square = 1e-34
-    assert top_newton.search(s, noise[0], r, noise[1], square, -1e-15, 1.0) == top_newton.LONGEST
+    assert (
+        toppush_newton.search(s, noise[0], r, noise[1], square, -1e-15, 1.0)
+        == toppush_newton.LONGEST
+    )
     for seed in range(40):
         at = np.random.default_rng(seed)
         X, y = at.standard_normal((7, 3)), np.array([0, 1, 0, 1, 1, 0, 1])
@@ -181,7 +184,7 @@ def test_a_step_of_rounding_is_not_taken_far(rng):
 
 def test_a_matrix_that_rounding_made_indefinite_gets_a_ridge():
     H = np.array([[1.0, 1.0], [1.0, 1.0 - 1e-15]])
-    L = top_newton.factored(H)
+    L = toppush_newton.factored(H)
     np.testing.assert_allclose(L @ L.T, H, atol=1e-11)
 
 

@@ -183,7 +183,7 @@ def test_blocked_sdca_is_sequential_sdca(variant, k, gamma, sparse):
             new = np.insert(-x, y[i], x.sum())
             W += np.outer(new - A[i], X[i])
             A[i] = new
-        mine = -solver.masses().toarray()
+        mine = -solver.dual_variables().toarray()
         mine[np.arange(len(y)), y] = -mine.sum(axis=1)
         np.testing.assert_allclose(mine, A, atol=3e-6)  # golden sections: sqrt(eps)
         np.testing.assert_allclose(solver.W, W, atol=2e-5)

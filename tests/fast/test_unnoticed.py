@@ -17,7 +17,7 @@ from fast.losses import (
 )
 from fast.ranking import exact
 from fast.sets import bipartite_simplex, capped_simplex, simplex
-from fast.solvers.easy_problem import EasyProblem
+from fast.solvers.constrained_risk import EasyProblem
 from fast.solvers.interior_point import minimise
 from fast.solvers.plain_svm import balanced, hinge_offset, squared_offset
 

@@ -9,8 +9,8 @@ from refsolve.proofs.loss import generator_of
 from verification import verify
 from verification.instances import families
 from verification.kit.loop import applicable
-from verification.mutants.sound import solvers
 from verification.problems.problem import fast_candidate, lookup
+from verification.reference_solvers import solvers
 
 STEMS = [s for s in catalogue.stems("losses") if not catalogue.load(s).SPEC.oracle_only]
 PROBLEMS = [f"{stem}.{operation}" for stem in STEMS for operation in catalogue.operations(stem)]

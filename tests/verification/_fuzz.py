@@ -30,10 +30,10 @@ import sklearn
 
 import fast
 from fast.data import arrow, files, npy
-from fast.data import reading as passes
+from fast.data import io as passes
 from verification import load_model
 from verification.app import io as readers
-from verification.app import labels, model_file, preparation, tables, trained_model
+from verification.app import labels, model_file, preprocessing, tables, trained_model
 from verification.errors import VerificationError
 from verification.external import replies, wire
 from verification.failures import explain, replay
@@ -41,7 +41,7 @@ from verification.instances import instance as instances
 from verification.instances import npz
 from verification.instances.instance import Instance
 from verification.report.render import render_json
-from verification.selftest import kill_file, lines, soak
+from verification.selftest import detection_file, lines, soak
 from verification.verdicts.verdict import Candidate
 
 #: Files whose lines are watched.
@@ -49,7 +49,7 @@ WATCHED = {
     str(Path(module.__file__ or "").resolve())
     for module in (
         npz, labels, tables, readers, model_file, trained_model, wire, replies, replay, replay.stored, replay.answers,
-        explain, instances, lines, kill_file, soak, zipfile, arrow, files, npy, passes,
+        explain, instances, lines, detection_file, soak, zipfile, arrow, files, npy, passes,
     )
 }  # fmt: skip
 SECONDS = 20
@@ -285,7 +285,7 @@ def _model_seeds() -> list[bytes]:
         if scale != "none":
             from sklearn.pipeline import make_pipeline
 
-            estimator = make_pipeline(preparation.scaler(scale, False).fit(np.eye(2)), fitted)
+            estimator = make_pipeline(preprocessing.scaler(scale, False).fit(np.eye(2)), fitted)
         found.append(model_file.packed(trained_model.Model(estimator, scale, ("u", "v"))))
     return found
 
@@ -371,7 +371,7 @@ def _read_records(path: Path) -> None:
     if b"solver" in data or b"total" in data:
         soak.record(path, list(soak.done(path).values()))
     else:
-        kill_file.KillFile(path, {"profile": "quick", "seed": 0, "until_killed": True})
+        detection_file.KillFile(path, {"profile": "quick", "seed": 0, "until_killed": True})
 
 
 def _read_answer(path: Path) -> None:

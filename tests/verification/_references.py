@@ -7,9 +7,9 @@ import numpy as np
 
 from verification import Candidate, Verdict, certificates, models
 from verification.instances import datasets
-from verification.mutants.sound import solvers
 from verification.problems.problem import lookup
-from verification.verdicts import judging
+from verification.reference_solvers import solvers
+from verification.verdicts import verify_model
 
 
 def others(scores, y, costs):
@@ -44,7 +44,7 @@ def judge(instance, **parts):
 
 def judged(instance, parts):
     """The verdict on these parts of an answer, of the side that the instance asks for."""
-    return judging.judge(instance, Candidate(None, parts=dict(parts)))
+    return verify_model.judge(instance, Candidate(None, parts=dict(parts)))
 
 
 def fails(judgement, *says):

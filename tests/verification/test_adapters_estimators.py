@@ -122,7 +122,7 @@ def test_a_hint_is_given_only_where_it_tells_two_problems_apart():
     """A hard margin has no C: a model short of it is not one of another C."""
     from verification.instances.instance import Instance
     from verification.models import load
-    from verification.verdicts import judging
+    from verification.verdicts import verify_model
     from verification.verdicts.verdict import Candidate
 
     model = load("multiclass_erm")
@@ -132,7 +132,7 @@ def test_a_hint_is_given_only_where_it_tells_two_problems_apart():
 
     def hint(C, W):
         instance = Instance.of(ERM, **{name: {**given, "C": C}[name] for name in model.arguments})
-        return judging.hint(instance, Candidate(W, parts={"W": W}))
+        return verify_model.hint(instance, Candidate(W, parts={"W": W}))
 
     assert hint(1.0, 0.9999 * W) == ""
     soft = 0.5 * W  # optimal for a C at which every margin is violated

@@ -14,13 +14,13 @@ from refsolve.proofs.ranking_truth import UnprovedError
 from verification import certificates, verify
 from verification.certificates import ranking
 from verification.failures import replay
+from verification.faulty_solvers.ranking import ap_loss_off_by_one, ap_without_the_last_rank
 from verification.instances import drawing, families
 from verification.instances.instance import Instance
-from verification.kit.calling import Caller, CandidateCrashError
 from verification.kit.loop import applicable
-from verification.mutants.ranking import ap_loss_off_by_one, ap_without_the_last_rank
-from verification.mutants.sound import rankings as sound
+from verification.kit.solver_call import Caller, CandidateCrashError
 from verification.problems.problem import lookup
+from verification.reference_solvers import rankings as sound
 from verification.verdicts.verdict import Candidate, Verdict
 
 INFERENCE, VALUE = "average_precision.loss_augmented_inference", "average_precision.value"

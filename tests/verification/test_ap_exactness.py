@@ -7,7 +7,7 @@ import pytest
 from _part import FULL
 
 from verification.benchmarks import ap_exactness as exactness
-from verification.mutants.ranking import ap_one_method_is_wrong
+from verification.faulty_solvers.ranking import ap_one_method_is_wrong
 
 #: Of the promised numbers.
 SHARE = 1.0 if FULL else 0.1

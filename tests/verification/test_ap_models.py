@@ -12,10 +12,10 @@ from verification import models, verify
 from verification.certificates.binary import binary_erm, problem
 from verification.certificates.ranking_model import dual_value, ranking_erm
 from verification.errors import NoDualPointError
+from verification.faulty_solvers.ap_training import ap_train_penalises_the_bias
 from verification.instances import datasets
 from verification.models import _ap_families
-from verification.mutants.ap_training import ap_train_penalises_the_bias
-from verification.mutants.sound import ap_training
+from verification.reference_solvers import ap_training
 from verification.verdicts.verdict import Verdict
 
 CONVEX = ("ap_svm", "ap_svm_appx", "binary_svm")

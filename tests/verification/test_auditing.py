@@ -158,8 +158,8 @@ def test_hinges_take_a_dual_or_find_one_and_no_dual_lies(loss, m, free):
             assert audit(W, X, y, dual=sp.csr_array(dual), **given).dual == found.dual
     if m > 1 and loss == "multiclass_hinge" and not free:
         model = fast.TopKSVC(C=C, tol=1e-6).fit(X, y)
-        masses = np.maximum(-model.dual_coef_.toarray(), 0.0)
-        assert audit(model.coef_, X, y, dual=masses, **given).relative_gap <= 1e-6
+        dual_variables = np.maximum(-model.dual_coef_.toarray(), 0.0)
+        assert audit(model.coef_, X, y, dual=dual_variables, **given).relative_gap <= 1e-6
 
 
 MODELS = {

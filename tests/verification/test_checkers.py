@@ -26,10 +26,10 @@ from fast import (
 )
 from fast.errors import InvalidParameterError, UnreadableError
 from refsolve.cones import ConeProgram
+from refsolve.cones.certificate_file import Proof
 from refsolve.cones.dyadic import Dyadic
 from refsolve.cones.power import Power
 from refsolve.cones.semidefinite import Semidefinite, semidefinite_in_integers
-from refsolve.cones.travelling import Proof
 from refsolve.errors import InvalidParameterError as RefsolveParameterError
 from verification import checkers
 from verification.checkers import exact, programs, trials

@@ -6,10 +6,10 @@ from _references import fails
 
 from verification import checks
 from verification.instances.instance import Instance
-from verification.kit.calling import Caller
 from verification.kit.loop import run_one
-from verification.mutants.sound.solvers import SOLVERS
+from verification.kit.solver_call import Caller
 from verification.problems.problem import lookup
+from verification.reference_solvers.solvers import SOLVERS
 from verification.verdicts.verdict import Verdict
 
 NAME = "topk_entropy_beta.sdca_update"

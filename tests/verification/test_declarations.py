@@ -7,7 +7,7 @@ from refsolve import catalogue
 from verification import declarations
 from verification.declarations import models
 from verification.declarations.printed import Names, UnreadableError, number, read
-from verification.mutants import declarations as mutants
+from verification.faulty_solvers import declarations as mutants
 
 WRONG = mutants.discover()
 

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from verification import mutants
+from verification import faulty_solvers
 from verification.selftest import errata
 from verification.selftest.errata import ERRATA, Erratum
 
@@ -17,9 +17,9 @@ def test_a_missing_mutant_a_stale_excuse_and_an_unknown_key_are_found(monkeypatc
     key = "lapin_2016/regulariser"
     monkeypatch.setitem(errata.ERRATA, key, replace(ERRATA[key], excuse="too hard"))
     monkeypatch.setitem(errata.ERRATA, *added.popitem())
-    library = mutants.discover()
+    library = faulty_solvers.discover()
     wrong = replace(library["ignores_rho"], errata=("lapin_2015/lemma_6",))
-    monkeypatch.setattr(mutants, "discover", lambda: library | {"ignores_rho": wrong})
+    monkeypatch.setattr(faulty_solvers, "discover", lambda: library | {"ignores_rho": wrong})
     assert [row for row in errata.problems() if row not in before] == [
         f"{key}: has an excuse, and a mutant: erm_regularised_twice",
         "nobody/nothing: no mutant, and no reason why there is none",

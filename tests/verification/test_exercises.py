@@ -20,12 +20,12 @@ from verification.cli import app
 from verification.errors import InvalidArgumentError
 from verification.exercises import Exercise, discover, find
 from verification.external import wire
+from verification.faulty_solvers import Mutant
+from verification.grading import judging, serve
+from verification.grading.example import example
+from verification.grading.judging import judged, mark_file, mark_program
 from verification.kit.loop import applicable
-from verification.marking import judging, serve
-from verification.marking.example import example
-from verification.marking.judging import judged, mark_file, mark_program
-from verification.mutants import Mutant
-from verification.selftest import kill_matrix
+from verification.selftest import detection_matrix
 
 EXERCISES = list(discover().values())
 WRONG = [(e, name) for e in EXERCISES for name in e.wrong]
@@ -40,7 +40,7 @@ def refuted(exercise: Exercise, function: Any, timeout: float = judging.TIMEOUT)
     named = {"timeout": timeout, "fixed": exercise.fixed}
     mutant = Mutant("handed in", exercise.problem.name, "", function, **named)
     checks = set(applicable(exercise.problem)) - {"batch"}
-    return kill_matrix.row(mutant, checks=checks, until_killed=True).killed
+    return detection_matrix.row(mutant, checks=checks, until_killed=True).killed
 
 
 def test_the_exam_covers_the_course() -> None:

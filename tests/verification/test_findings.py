@@ -9,9 +9,9 @@ import pytest
 
 from verification import checks, verify
 from verification.certificates import certify, extended
+from verification.faulty_solvers import memory
 from verification.kit import float_state
-from verification.kit.calling import Caller
-from verification.mutants import memory
+from verification.kit.solver_call import Caller
 from verification.problems.problem import fast_candidate, lookup
 from verification.selftest import stopped, written
 from verification.verdicts.verdict import Candidate

@@ -6,8 +6,8 @@ import pytest
 from verification import InvalidArgumentError, Verdict, verify
 from verification.checks import discover, trained
 from verification.kit import fixing
-from verification.mutants.sound import projections
 from verification.problems.problem import lookup
+from verification.reference_solvers import projections
 from verification.verdicts.expectations import Expectations, Known
 from verification.verdicts.report import Report
 from verification.verdicts.tally import Tally

@@ -9,10 +9,10 @@ from verification.checks import batch
 from verification.failures.shrink import shrink
 from verification.instances import datasets
 from verification.kit import loop as kit
-from verification.kit.calling import Caller
-from verification.mutants.sound import projections
+from verification.kit.solver_call import Caller
 from verification.problems.problem import lookup
-from verification.verdicts import judging
+from verification.reference_solvers import projections
+from verification.verdicts import verify_model
 from verification.verdicts.verdict import Judgement, Result
 
 
@@ -20,7 +20,7 @@ def first(stem, family=None):
     """An instance, and what a certified witness returns."""
     family = family or next(iter(models.load(stem).families))
     instance = datasets.draw(f"{stem}.primal", family, 1, 1, largest=10)[0]
-    known = judging.witness(instance)
+    known = verify_model.witness(instance)
     return instance, {n: np.asarray(v) for n, v in {**known.primal, **known.dual}.items()}
 
 
@@ -49,7 +49,7 @@ def test_a_large_answer_does_not_excuse_itself_by_its_own_rounding():
     for loss in ("multiclass_hinge", "topk_entropy_beta"):
         drawn = datasets.draw("pointwise_risk.primal", "random", 40, 0)
         instance = next(i for i in drawn if i["loss"] == loss)
-        known = judging.witness(instance)
+        known = verify_model.witness(instance)
         assert judged(instance, dict(known.primal)).ok
         found = judged(instance, {"g": np.full_like(known.primal["g"], 1e17)})
         assert not found.ok
@@ -204,7 +204,7 @@ def test_a_side_that_was_begun_is_not_dropped_silently():
     """Without beta nothing of alpha would be judged, and W alone would pass."""
     drawn = datasets.draw("svm_plus_hinge.primal", "random", 20, 0)
     instance = next(i for i in drawn if i["nonneg_slack"])
-    known = judging.witness(instance)
+    known = verify_model.witness(instance)
     alpha = np.full_like(known.dual["alpha"], 7.0)
     assert judged(instance, dict(known.primal)).ok
     parts = {**known.primal, "alpha": alpha}
@@ -241,7 +241,7 @@ def test_rounding_above_tol_is_no_pass(stem, part, changes):
     drawn = datasets.draw(f"{stem}.primal", next(iter(models.load(stem).families)), 4, 7, largest=8)
     for given in drawn:
         instance = given.with_params(**changes(given.params))
-        known = judging.witness(instance)
+        known = verify_model.witness(instance)
         for factor in (1.1, 2.0):
             parts = {**known.primal, **known.dual}
             found = judged(instance, parts | {part: factor * np.asarray(parts[part])})

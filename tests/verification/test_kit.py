@@ -14,9 +14,9 @@ from verification import (
     verify,
 )
 from verification.kit.loop import applicable
-from verification.mutants.sound import projections
-from verification.mutants.sound.solvers import PROMISES
 from verification.problems.problem import lookup
+from verification.reference_solvers import projections
+from verification.reference_solvers.solvers import PROMISES
 
 PROBLEM = "topk_simplex_alpha.projection"
 
@@ -131,7 +131,7 @@ def test_wrong_exact_solver_is_caught_by_its_own_certificate(monkeypatch):
 
 
 def test_crashes_and_timeouts_are_counted(monkeypatch):
-    monkeypatch.setattr("verification.kit.calling.FIRST_CALL_ALLOWANCE", 0.0)
+    monkeypatch.setattr("verification.kit.solver_call.FIRST_CALL_ALLOWANCE", 0.0)
 
     def crashing(a, k, r, rho):
         if len(a) > 2:

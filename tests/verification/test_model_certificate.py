@@ -5,7 +5,7 @@ from _references import hinge_value, others
 
 from verification import InvalidArgumentError, NoDualPointError
 from verification.certificates import erm
-from verification.mutants.sound import projections
+from verification.reference_solvers import projections
 
 LOSSES = {
     "topk_hinge_alpha": (projections.alpha, 0.0),

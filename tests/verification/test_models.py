@@ -16,7 +16,7 @@ from verification.instances import datasets
 from verification.instances.instance import Instance
 from verification.models import multiclass_erm
 from verification.problems.problem import lookup, names
-from verification.verdicts import judging
+from verification.verdicts import verify_model
 
 ERM, DUAL = "multiclass_erm.primal", "multiclass_erm.dual"
 LOSS = {"loss": "topk_hinge_alpha"}
@@ -106,7 +106,7 @@ def wrong_k(X, y, C, k):
     return fit(X, y, C, max(1, k - 1)).coef_
 
 
-def masses(X, y, C, k):
+def dual_variables(X, y, C, k):
     A = fit(X, y, C, k).dual_coef_.toarray()
     A[np.arange(len(y)), y] = 0
     return {"A": A}
@@ -144,7 +144,7 @@ W_SIDE, A_SIDE = r"the primal side \(W\)", r"the dual side \(A\) has objective"
             gives(lambda W, A: (W, -A)),
             "a_ij <= 0 for the classes j that are not y_i is violated",
         ),
-        (DUAL, masses, "sum over the classes of a_i = 0 is violated"),
+        (DUAL, dual_variables, "sum over the classes of a_i = 0 is violated"),
         (DUAL, gives(lambda W, A: {"A": 0.9 * A}), A_SIDE),
         (ERM, gives(lambda W, A: (W * 1.01, A)), W_SIDE + r".*1/2\|\|W - A'X\|\|\^2"),
         (ERM, raises, "RuntimeError: no convergence"),
@@ -170,10 +170,10 @@ def test_shrinking_ends_at_a_tiny_data_set():
 
 def test_one_sided_answers_are_proved_wrong_only_by_a_witness(monkeypatch):
     instance = small(ERM, count=1)[0]
-    W, A = judging.witness(instance)[:2]
+    W, A = verify_model.witness(instance)[:2]
     worse = {"W": 1.1 * W["W"]}
     assert judged(instance, worse).verdict is Verdict.FAIL
-    monkeypatch.setattr(judging, "witness", lambda instance: None)
+    monkeypatch.setattr(verify_model, "witness", lambda instance: None)
     assert judged(instance, {**W, **A}).verdict is Verdict.PASS
     hinge = instance.with_params(loss="multiclass_hinge", k=None, gamma=None)
     found = judged(hinge, worse)
@@ -190,7 +190,7 @@ def test_the_side_that_is_asked_for_must_be_there(stem, side):
     [instance] = datasets.draw(
         f"{stem}.{side}", next(iter(models.load(stem).families)), 1, 1, largest=8
     )
-    known = judging.witness(instance)
+    known = verify_model.witness(instance)
     mine, other = (known.primal, known.dual)[:: 1 if side == "primal" else -1]
     assert judged(instance, {**other, **mine}).ok
     fails(
@@ -207,11 +207,13 @@ def test_a_primal_answer_does_not_pass_the_dual_problem():
 def test_a_poor_witness_leaves_it_open(monkeypatch):
     """Worse than tol against the witness's dual, but not worse than its primal: nobody knows."""
     hinge = next(i for i in small(ERM) if i["loss"] == "topk_hinge_alpha" and i["X"] is not None)
-    good = judging.witness(hinge)
+    good = verify_model.witness(hinge)
     dual = {"A": 0.99 * good.dual["A"]}
     primal = {"W": 1.01 * good.primal["W"]}
-    poor = judging.Witness(primal, dual, multiclass_erm.TASK.certify(hinge.params, primal, dual))
-    monkeypatch.setattr(judging, "witness", lambda instance: poor)
+    poor = verify_model.Witness(
+        primal, dual, multiclass_erm.TASK.certify(hinge.params, primal, dual)
+    )
+    monkeypatch.setattr(verify_model, "witness", lambda instance: poor)
     found = judged(hinge, good.primal)
     assert found.verdict is Verdict.INCONCLUSIVE
     assert "witness" in found.message
@@ -222,13 +224,13 @@ def test_rows_of_labels(loss):
     found = datasets.draw(ERM, "random", 3, 1, largest=6, fixed={"loss": loss})
     assert len(found) == 3
     for instance in found:
-        primal, dual, _ = judging.witness(instance)
+        primal, dual, _ = verify_model.witness(instance)
         assert judged(instance, {**primal, **dual}).ok
 
 
 def test_costs_are_judged_against_the_oracle():
     for instance in datasets.draw(ERM, "costs", 2, 2, largest=6, fixed=LOSS):
-        primal = judging.witness(instance).primal
+        primal = verify_model.witness(instance).primal
         assert judged(instance, primal).ok
         given = {n: instance[n] for n in ("X", "y", "C", "k")}
         assert np.ptp(instance["costs"]) > 0

@@ -11,7 +11,7 @@ from verification.checks import trained
 from verification.instances import datasets
 from verification.instances.instance import Instance
 from verification.models import pointwise_risk
-from verification.verdicts import judging
+from verification.verdicts import verify_model
 
 PROBLEM = "pointwise_risk.primal"
 
@@ -66,7 +66,7 @@ def test_hinges_of_few_classes_are_settled_in_fractions():
 @pytest.mark.parametrize("family", list(pointwise_risk.TASK.families))
 def test_the_oracle_certifies_itself_with_both_sides(family):
     for each in datasets.draw(PROBLEM, family, 2, 5, largest=4):
-        primal, dual, proof = judging.witness(each)
+        primal, dual, proof = verify_model.witness(each)
         assert judged(each, {**primal, **dual}).ok
         assert judged(asked(each, dual), dual).ok
         assert proof.relative_gap < each["tol"]
@@ -77,7 +77,7 @@ def test_an_order_that_is_asked_for_is_a_constraint():
     given = instance(p=p, behind=behind)
     free = {"g": np.log(p)}
     fails(judged(given, free), "g_0 <= g_2 is violated")
-    assert "without the asked order" in judging.hint(given, Candidate(None, parts=free))
+    assert "without the asked order" in verify_model.hint(given, Candidate(None, parts=free))
     equal = np.log([0.35, 0.3, 0.35])  # the two share their mass
     assert judged(given, {"g": equal}).ok
 

@@ -2,14 +2,14 @@ import numpy as np
 import pytest
 
 from fast.losses import average_precision
-from verification import mutants
+from verification import faulty_solvers
 from verification.checks import products
 from verification.instances import rankings
 from verification.instances.rankings import padded
 from verification.kit.loop import verify
-from verification.mutants.sound import rankings as sound
 from verification.problems.problem import lookup
-from verification.selftest import kill_matrix
+from verification.reference_solvers import rankings as sound
+from verification.selftest import detection_matrix
 
 NAME = "average_precision.loss_augmented_inference"
 
@@ -17,7 +17,7 @@ NAME = "average_precision.loss_augmented_inference"
 @pytest.mark.parametrize("name", ["ap_counts_pairs_in_32_bits", "ap_gains_in_32_bits"])
 def test_nothing_else_sees_that_a_product_wraps(name):
     """Every other check passes it."""
-    cells = kill_matrix.row(mutants.discover()[name]).cells
+    cells = detection_matrix.row(faulty_solvers.discover()[name]).cells
     assert [check for check, at in cells.items() if at] == ["products"]
 
 
@@ -62,7 +62,7 @@ def small_of(instance):
 
 
 def test_a_counterexample_runs_as_it_is_printed():
-    report = mutants.run(mutants.discover()["ap_counts_pairs_in_32_bits"])
+    report = faulty_solvers.run(faulty_solvers.discover()["ap_counts_pairs_in_32_bits"])
     printed = []
     exec(report.counterexample, {"print": printed.append})
     returned, right = printed

@@ -13,10 +13,10 @@ from verification.certificates import tolerance
 from verification.failures import replay
 from verification.failures.run_command import command
 from verification.instances.instance import Instance
-from verification.mutants.sound.projections import beta
-from verification.mutants.sound.promised import PROMISED
 from verification.problems.problem import fast_candidate
-from verification.verdicts import promise
+from verification.reference_solvers.projections import beta
+from verification.reference_solvers.promised import PROMISED
+from verification.verdicts import accuracy_contract
 from verification.verdicts.report import round_up
 from verification.verdicts.verdict import Judgement, Verdict
 
@@ -72,10 +72,10 @@ def test_a_promise_takes_the_place_of_rounding_and_no_less():
     instance = Instance.of("simplex.projection", a=np.array([1.0, 0.7, -0.3]), r=1.0, rho=0.0)
     own = tolerance.size_factor(6) * tolerance.precision(instance)
     for promised, relative in ((None, own), (1e-20, own), (1e-6, 1e-6)):
-        with promise.held(lambda at=promised: at):
+        with accuracy_contract.held(lambda at=promised: at):
             assert tolerance.relative(instance, 6) == pytest.approx(relative, rel=1e-15)
     near, far = (Candidate(np.array([0.65 + e, 0.35 - e, 0.0])) for e in (1e-4, 1e-2))
-    with promise.held(lambda: 1e-3):
+    with accuracy_contract.held(lambda: 1e-3):
         assert certificates.judge(instance, near).ok
         assert "the bound of the promised 0.001, 0.00" in certificates.judge(instance, far).message
     assert "the rounding-error bound" in certificates.judge(instance, near).message
@@ -220,7 +220,7 @@ def test_what_is_no_refusal_is_refused(refuses):
 def test_on_the_command_line_and_again_from_the_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "coarse.py").write_text(
-        "from verification.mutants.sound.promised import bisect\n"
+        "from verification.reference_solvers.promised import bisect\n"
         "def project(a, r=1.0, rho=0.0):\n"
         "    if a.size > 2:\n        raise ValueError('too long')\n"
         "    return bisect(a, r)\n"

@@ -14,7 +14,7 @@ from verification import (
     Verdict,
     certificates,
     checks,
-    mutants,
+    faulty_solvers,
     verify,
 )
 from verification.failures import answers, replay
@@ -22,12 +22,12 @@ from verification.failures.explain import describe, document
 from verification.instances import datasets
 from verification.kit import fixing
 from verification.kit import loop as kit
-from verification.kit.calling import Caller, CandidateTimeoutError
-from verification.mutants.sound import projections
+from verification.kit.solver_call import Caller, CandidateTimeoutError
 from verification.problems.problem import lookup
+from verification.reference_solvers import projections
 from verification.verdicts.verdict import Candidate
 
-MUTANT = "verification.mutants.projections:ignores_rho"
+MUTANT = "verification.faulty_solvers.projections:ignores_rho"
 #: One mutant per kind of problem and of check: a set, numbers that are infinite, a batch, state, rankings.
 MUTANTS = {
     "ignores_rho": "certified_gap",
@@ -39,7 +39,7 @@ MUTANTS = {
 
 
 def stored_mutant(name, folder):
-    mutant = mutants.discover()[name]
+    mutant = faulty_solvers.discover()[name]
     report = verify(mutant.candidate, mutant.problem, checks=[MUTANTS[name]])
     return report, replay.save(report, folder / "failure.json")
 

@@ -7,13 +7,13 @@ import pytest
 from fast.losses import topk_hinge_alpha
 from verification import certificates, checks
 from verification.checks import shapes as check
+from verification.faulty_solvers import Mutant
 from verification.instances import shapes
 from verification.instances.shapes import Shape
-from verification.kit.calling import Caller
 from verification.kit.loop import run_one, verify
-from verification.mutants import Mutant
+from verification.kit.solver_call import Caller
 from verification.problems.problem import fast_candidate, lookup, names
-from verification.selftest import kill_matrix, ports
+from verification.selftest import detection_matrix, ports
 from verification.selftest.faults import FAULTS, Right
 
 #: What the other tests have cut down.
@@ -23,11 +23,11 @@ REST = {name: getattr(check, name) for name in ("DIVISIBLE", "FULL", "IN_ALL")}
 
 @pytest.fixture(autouse=True)
 def _all_shapes(monkeypatch):
-    kill_matrix._drawn.cache_clear()  # few shapes, if another file of tests has been here
+    detection_matrix._drawn.cache_clear()  # few shapes, if another file of tests has been here
     for name, value in (FULL | REST).items():
         monkeypatch.setattr(check, name, value)
     yield
-    kill_matrix._drawn.cache_clear()
+    detection_matrix._drawn.cache_clear()
 
 
 LAYOUTS = ("spread", "last", "middle", "first")
@@ -141,7 +141,7 @@ def ported(name, kind, **drawn):
         params = {**dict(zip(task.arguments, args, strict=False)), **given}
         return FAULTS[kind][1](right, params, **drawn)
 
-    return kill_matrix.row(Mutant(kind, name, "", port), checks=["shapes", "batch"])
+    return detection_matrix.row(Mutant(kind, name, "", port), checks=["shapes", "batch"])
 
 
 def long_rows_forget_r(a, r=1.0):
@@ -190,7 +190,7 @@ BY_HAND = {
 
 @pytest.mark.parametrize(("problem", "port"), [(p, f) for p, fs in BY_HAND.items() for f in fs])
 def test_ports_by_hand_of_kinds_that_are_not_generated_are_killed(problem, port):
-    row = kill_matrix.row(Mutant(port.__name__, problem, "", port), checks=["shapes"])
+    row = detection_matrix.row(Mutant(port.__name__, problem, "", port), checks=["shapes"])
     assert row.cells["shapes"]
 
 
@@ -246,7 +246,8 @@ def test_a_fault_is_one(kind):
     numbers = [n for n in range(400) if ports.port(n, 2)[0] == kind][:5]
     checked = {"columns_order": ("batch",), "product_wraps": ("products",)}.get(kind, ("shapes",))
     found = (
-        kill_matrix.row(ports.port(n, 2)[2], checks=checked, until_killed=True) for n in numbers
+        detection_matrix.row(ports.port(n, 2)[2], checks=checked, until_killed=True)
+        for n in numbers
     )
     assert any(row.killed for row in found)
 

@@ -5,7 +5,7 @@ from verification import Instance, Verdict, verify
 from verification.failures.shrink import complexity, shrink
 from verification.instances import drawing, families
 from verification.instances.instance import FrozenArray
-from verification.mutants.sound import projections
+from verification.reference_solvers import projections
 from verification.verdicts.verdict import Judgement, Result
 
 PROBLEM = "topk_simplex_alpha.projection"

@@ -8,10 +8,10 @@ import pytest
 from verification import models
 from verification.checks import trained
 from verification.errors import InvalidArgumentError
-from verification.kit.calling import Caller
-from verification.mutants.sound import solvers
-from verification.mutants.sound.projections import alpha
+from verification.kit.solver_call import Caller
 from verification.problems.problem import COMPILING, fast_candidate, lookup, names
+from verification.reference_solvers import solvers
+from verification.reference_solvers.projections import alpha
 from verification.selftest import right, soak
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -11,8 +11,8 @@ from verification.certificates.plus_model import Problem
 from verification.instances import datasets
 from verification.instances.instance import Instance
 from verification.models import svm_2k, svm_plus_squared_hinge
-from verification.mutants.sound import svm as sound
-from verification.verdicts import judging
+from verification.reference_solvers import svm as sound
+from verification.verdicts import verify_model
 
 SQUARED, HINGE = "svm_plus_squared_hinge", "svm_plus_hinge"
 TRAINED = ("svm", SQUARED, HINGE)
@@ -36,7 +36,7 @@ X1 = {
 def test_slack_of_any_sign_and_nonnegative_slack_have_different_optima(nonneg, optimum):
     ours = instance(f"{SQUARED}.primal", **X1, nonneg_slack=nonneg, tol=1e-9)
     other = ours.with_params(nonneg_slack=not nonneg)
-    known, wrong = judging.witness(ours), judging.witness(other)
+    known, wrong = verify_model.witness(ours), verify_model.witness(other)
     assert known.certificate.primal == pytest.approx(optimum, rel=1e-7)
     assert judge(ours, **known.primal, **known.dual).ok
     assert judge(ours, **known.primal).ok
@@ -109,7 +109,7 @@ def test_alpha_is_not_compared():
     for share in (0.0, 0.3, 1.0):
         assert judge(ours, alpha=0.5 * np.array([1.0, share, 1 - share])).ok
     ours = instance(f"{SQUARED}.dual", X=X, y=y, Z=Z, C=1.0, lam=1.0)
-    alpha = judging.witness(ours).dual["alpha"]
+    alpha = verify_model.witness(ours).dual["alpha"]
     assert judge(ours, alpha=alpha).ok
     assert judge(ours, alpha=np.array([alpha[0], alpha[0], 0.0])).ok
     assert judge(ours, alpha=np.array([alpha[0], 0.0, alpha[0]])).ok
@@ -132,7 +132,7 @@ def test_alpha_is_not_compared():
 )
 def test_violated_constraints_are_named(problem, spoil, says):
     [each] = datasets.draw(problem, "random", 1, 5)
-    fails(judge(each, **spoil(judging.witness(each).dual, each["y"])), says)
+    fails(judge(each, **spoil(verify_model.witness(each).dual, each["y"])), says)
 
 
 # ---- certificates
@@ -171,7 +171,7 @@ def test_coefficients_of_rows_without_weight_are_part_of_the_function():
     ours = instance(
         f"{HINGE}.primal", K=X @ X.T, Kz=Z @ Z.T, y=y, sample_weight=weight, C=1.0, lam=1.0
     )
-    primal = dict(judging.witness(ours).primal)
+    primal = dict(verify_model.witness(ours).primal)
     assert judge(ours, **primal).ok
     w = primal["w"].copy()
     w[1], w[3] = 0.0, w[1]
@@ -286,7 +286,7 @@ def test_stiff_problems_are_asked_for_as_much_as_others(stem):
     assert any(each["Z"] is not None and abs(each["Z"]).max() < 1e-3 for each in stiff)
     for each in stiff + datasets.draw(f"{stem}.primal", "huge C", 4, 0, largest=12):
         assert each["tol"] == 1e-6
-        known = judging.witness(each)
+        known = verify_model.witness(each)
         proof = known.certificate
         assert proof.gap <= 1e-7 * abs(proof.primal) + 2 * proof.error
         assert judge(each, **known.primal, **known.dual).ok

@@ -10,8 +10,8 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from verification import InvalidArgumentError, verify  # noqa: E402
 from verification.bridges.torch_losses import ACCURACY, FORMS, candidate, forms  # noqa: E402
-from verification.kit.calling import NotApplicableError  # noqa: E402
-from verification.mutants.sound.torch_losses import SOUND, softmax, whole  # noqa: E402
+from verification.kit.solver_call import NotApplicableError  # noqa: E402
+from verification.reference_solvers.torch_losses import SOUND, softmax, whole  # noqa: E402
 from verification.selftest import torch_losses  # noqa: E402
 
 RECORD = Path(__file__).resolve().parents[2] / "docs" / "records" / "torch_kit.json"

@@ -14,7 +14,7 @@ from verification.failures.shrink import _simpler_vectors, complexity
 from verification.instances import datasets, families
 from verification.instances.instance import literal
 from verification.kit import loop as kit
-from verification.kit.calling import Caller
+from verification.kit.solver_call import Caller
 from verification.models import binary_svm
 from verification.models.multiclass_erm import TASK
 from verification.problems.problem import lookup

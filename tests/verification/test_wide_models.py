@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from verification import mutants
+from verification import faulty_solvers
 from verification.checks import trained
 from verification.instances import datasets
 from verification.kit.loop import verify
@@ -16,7 +16,7 @@ WRONG = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_only_what_is_wider_than_two_warps_kills(name):
-    wrong = mutants.discover()[name]
+    wrong = faulty_solvers.discover()[name]
     found = verify(wrong.candidate, wrong.problem, fixed=wrong.fixed, shrink=False)
     assert {r.family for r in found.failures} == {WRONG[name]}
 

@@ -6,7 +6,7 @@ CODE = """
 import sys
 from verification import verify
 from verification.checks import discover, shapes
-from verification.mutants.sound import projections
+from verification.reference_solvers import projections
 assert "cvxpy" not in sys.modules and "numba" not in sys.modules and "sklearn" not in sys.modules
 for bound in (shapes.ROWS, shapes.LENGTHS, shapes.VECTORS):
     bound["quick"] = (2, 5)

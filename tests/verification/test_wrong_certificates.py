@@ -41,7 +41,7 @@ def test_refuted(name, monkeypatch):
 
 
 def test_the_record_is_that_of_the_library():
-    """docs/mutants.md has the command that writes it anew."""
+    """docs/faulty_solvers.md has the command that writes it anew."""
     functions = {name: row["function"] for name, row in RECORD["rows"].items()}
     assert functions == {name: patch.target for name, patch in WRONG.items()}
     assert RECORD["survivors"] == []

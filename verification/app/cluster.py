@@ -74,7 +74,7 @@ def spread(file: Path, source: Any) -> Any:
     ]  # fmt: skip
     found = rows(da.concatenate(chunks))
     found.name, found.labels = source.name, source.labels
-    found.facts["examined"] = source.facts["examined"]
+    found.path_cache["examined"] = source.path_cache["examined"]
     return found
 
 

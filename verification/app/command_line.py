@@ -27,7 +27,7 @@ def opened(
     solver: str | None, program: str | None, problem: str, timeout: float = 10.0
 ) -> Iterator[Callable[..., Any] | None]:
     """What to verify: a function by its name, a program, which is ended, or None for that of `fast`."""
-    from verification.kit.calling import load_callable
+    from verification.kit.solver_call import load_callable
 
     if solver is not None and program is not None:
         raise InvalidArgumentError("--solver and --exec exclude each other; give one of them")

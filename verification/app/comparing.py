@@ -14,9 +14,9 @@ import numpy as np
 from fast.data import parts
 from verification.app.console import Task, say
 from verification.app.data_options import one_against_rest
-from verification.app.examples import Examples, Known, Roles
+from verification.app.dataset import Examples, Known, Roles
 from verification.app.io import read
-from verification.app.preparation import numbers, transformer
+from verification.app.preprocessing import numbers, transformer
 from verification.app.rows import Kept
 from verification.app.rows import run as rows_run
 from verification.app.training import unfitted

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from verification.app.comparing import Data, Found, Settings
-from verification.app.pictures import drawn
+from verification.app.plots import drawn
 from verification.benchmarks.protocol import Row, column_accuracies
 from verification.report.document import (
     Block,

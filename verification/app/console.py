@@ -81,7 +81,7 @@ def make_folder(option: str, folder: Path) -> None:
 
 def picture_folder(folder: Path | None) -> None:
     """Make the folder for pictures, if they are asked for, and see that they can be drawn."""
-    from verification.benchmarks.pictures import pyplot
+    from verification.benchmarks.plots import pyplot
 
     if folder is not None:
         pyplot()

@@ -10,7 +10,7 @@ import typer
 
 from fast.data import COLUMNS, MATRICES
 from verification.app.console import say
-from verification.app.examples import Examples, Roles
+from verification.app.dataset import Examples, Roles
 from verification.app.io import SVM, read, suffix_of
 from verification.app.labels import listed
 from verification.errors import DataFileError, InvalidArgumentError

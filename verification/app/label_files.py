@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from fast.data import COLUMNS, parts
-from verification.app.examples import Examples, Roles
+from verification.app.dataset import Examples, Roles
 from verification.app.labels import classes_of, listed
 from verification.app.multilabel import indicator
 from verification.app.tables import Table, read_columns, read_csv

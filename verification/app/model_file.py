@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from verification.app.model_fields import AGAIN, Fields, ModelFileError
-from verification.app.preparation import FILLS, SCALINGS, columns_transformer, scaler
+from verification.app.preprocessing import FILLS, SCALINGS, columns_transformer, scaler
 from verification.app.trained_model import Model
 from verification.errors import DataFileError
 from verification.instances import npz

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.app.examples import Examples
+from verification.app.dataset import Examples
 from verification.app.labels import listed
 from verification.errors import DataFileError
 from verification.instances import npz

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from verification.app.examples import Examples
-from verification.app.measuring import scores_of
+from verification.app.dataset import Examples
+from verification.app.metrics import scores_of
 from verification.app.trained_model import Model
 from verification.errors import InvalidArgumentError
 from verification.report.document import Document, table

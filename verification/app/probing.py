@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from verification.app.console import make_folder, progress, stage, warnings_as_lines
-from verification.app.examples import Known, Roles
+from verification.app.dataset import Known, Roles
 from verification.app.io import read_rows
 from verification.app.model_file import packed
-from verification.app.pictures import drawn
+from verification.app.plots import drawn
 from verification.app.tables import LEFT_OUT
 from verification.app.trained_model import Model
 from verification.app.training import Trained, compile_kernels
@@ -94,9 +94,9 @@ def read(
     if trained is not None:
         with warnings_as_lines():
             X = aligned(X, trained.X.columns, str(file))
-    X.facts["examined"] = examine(X)  # which fit needs, too
+    X.path_cache["examined"] = examine(X)  # which fit needs, too
     label = roles.label if labels is None else None
-    square = float(X.facts["examined"].squared_norms.mean())
+    square = float(X.path_cache["examined"].squared_norms.mean())
     notes = () if found is None else found.notes
     known = Known(classes=np.unique(y)) if found is None else Known.of(found)
     return Data(file, X, y, square, label, roles.features, notes, known)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.app.examples import Examples, Known, Roles, infinite
+from verification.app.dataset import Examples, Known, Roles, infinite
 from verification.app.labels import classes_of
 from verification.app.multilabel import indicator
 from verification.errors import DataFileError

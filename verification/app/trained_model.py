@@ -10,9 +10,9 @@ import numpy as np
 
 from fast.data.columns import data_frame
 from verification.app.console import LOG
-from verification.app.examples import Examples, Known
+from verification.app.dataset import Examples, Known
 from verification.app.labels import listed
-from verification.app.preparation import frame_for, numbers
+from verification.app.preprocessing import frame_for, numbers
 from verification.errors import DataFileError, InvalidArgumentError
 from verification.report.environment import version
 

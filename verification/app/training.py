@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from verification.app.console import check_file, make_folder, say, stage
-from verification.app.examples import Examples
+from verification.app.dataset import Examples
 from verification.app.labels import listed
-from verification.app.measuring import Measured, blocks, measure
+from verification.app.metrics import Measured, blocks, measure
 from verification.app.model_file import SUFFIX, packed
 from verification.app.multilabel import aligned
 from verification.app.path import Path, fit_path
-from verification.app.pictures import pictures
-from verification.app.preparation import numbers, transformer
+from verification.app.plots import pictures
+from verification.app.preprocessing import numbers, transformer
 from verification.app.trained_model import Model
 from verification.errors import DataFileError, InvalidArgumentError
 from verification.report.document import Block, Cell, Document, Paragraph, number, table

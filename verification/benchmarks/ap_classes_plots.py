@@ -9,7 +9,7 @@ import numpy as np
 
 from verification.benchmarks.ap_calls import interleaving_ranks, ranking_calls
 from verification.benchmarks.ap_classes import BASE, ClassResult, data_of, names
-from verification.benchmarks.pictures import legend, pyplot, save
+from verification.benchmarks.plots import legend, pyplot, save
 
 #: Methods drawn: colour and marker.
 SHOWN = {

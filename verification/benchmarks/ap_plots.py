@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from verification.benchmarks.ap_inference import Curve
-from verification.benchmarks.pictures import legend, pyplot, save
+from verification.benchmarks.plots import legend, pyplot, save
 
 #: Colour, line and marker by method; told apart without colours too.
 STYLES: dict[str, dict[str, Any]] = {

@@ -48,27 +48,27 @@ def linear(joint: Joint) -> Pair:
     """Supremum over W of the accuracy of x -> W x."""
     half = Fraction(AROUND, 2)
     ends = sorted({(e + shift) % AROUND for e in EDGES for shift in (Fraction(0), half)})
-    masses = []
+    dual_variables = []
     for a, b, c in combinations_with_replacement(ends, M):
         if max(b - a, c - b, a + AROUND - c) <= half:
             arcs = ((a, b), (b, c), (c, a + AROUND))
-            masses += [
+            dual_variables += [
                 sum(
                     (_mass(joint[j], *arc) for j, arc in zip(order, arcs, strict=True)), Fraction(0)
                 )
                 for order in permutations(range(M))
             ]
-    return max(masses), 1 - min(masses)
+    return max(dual_variables), 1 - min(dual_variables)
 
 
 def biased(joint: Joint) -> Pair:
     """Maximum over W and b of the accuracy of x -> W x + b."""
-    masses = [
+    dual_variables = [
         sum((joint[j][s] for s, j in enumerate(word)), Fraction(0))
         for word in product(range(M), repeat=len(LENGTHS))
         if realisable(word)
     ]
-    return max(masses), 1 - min(masses)
+    return max(dual_variables), 1 - min(dual_variables)
 
 
 def realisable(word: tuple[int, ...]) -> bool:

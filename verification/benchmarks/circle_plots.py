@@ -10,7 +10,7 @@ from verification.benchmarks import circle
 from verification.benchmarks.circle_best import Best
 from verification.benchmarks.circle_report import figure_match
 from verification.benchmarks.circle_runs import Remade, Summary
-from verification.benchmarks.pictures import COLOURS, legend, pyplot, save
+from verification.benchmarks.plots import COLOURS, legend, pyplot, save
 
 SHADES = ("#222222", "#888888", "#b8860b", "#8a6fb0")
 #: The models of Figure 4 and the column that each was chosen for.

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from verification.benchmarks.convergence import GAPS, LOSSES, Curve
-from verification.benchmarks.pictures import COLOURS, legend, pyplot, save
+from verification.benchmarks.plots import COLOURS, legend, pyplot, save
 from verification.report.document import Cell, Document, Paragraph, Table, number, table
 
 #: Gap that every model of ours must reach, and the paper's stopping criterion.

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.benchmarks.pictures import COLOURS, pyplot, save
+from verification.benchmarks.plots import COLOURS, pyplot, save
 from verification.benchmarks.svmplus_digits import BASE, Splits
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from refsolve.cones import ProblemCertificate, Verdict, certify
 from verification.errors import InvalidArgumentError
-from verification.kit.calling import said
+from verification.kit.solver_call import said
 from verification.report.document import Block, Code, Document, Paragraph, number, table
 
 _WORDS = {

@@ -19,8 +19,8 @@ from verification.failures import run_command
 from verification.instances.instance import Instance
 from verification.kit import fixing, known_failures
 from verification.kit import loop as kit
-from verification.kit.calling import Caller
-from verification.kit.watching import watch
+from verification.kit.solver_call import Caller
+from verification.kit.timeouts import watch
 from verification.verdicts.expectations import Expectations, Known
 from verification.verdicts.report import Report
 from verification.verdicts.verdict import Verdict

@@ -14,7 +14,7 @@ from verification.app.command_line import fixed_arguments, opened
 from verification.bridges.cases import PROPERTY, Case, cases, judge, save_failure, settle, summary
 from verification.errors import VerificationError, VerificationFailedError
 from verification.kit import fixing
-from verification.kit.calling import check_timeout
+from verification.kit.solver_call import check_timeout
 from verification.problems.problem import fast_candidate, lookup
 from verification.verdicts.report import Report
 

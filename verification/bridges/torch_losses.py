@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from verification.errors import InvalidArgumentError
-from verification.kit.calling import NotApplicableError
 from verification.kit.signatures import in_order
+from verification.kit.solver_call import NotApplicableError
 from verification.problems.problem import lookup
 
 IGNORED = -100

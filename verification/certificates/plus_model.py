@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refsolve import proposals
+from refsolve import initial_guess
 from refsolve.proofs.multipliers import Offset
 from refsolve.proofs.space import EPS, Rows, Space, precision
 from refsolve.proofs.svm_plus import PlusProof, Point
@@ -31,7 +31,7 @@ class PlusCertificate(ModelCertificate):
     doubt: float = 0.0
 
 
-class Problem(proposals.Problem):
+class Problem(initial_guess.Problem):
     """The data of one binary SVM+, in extended precision where that is affordable.
 
     Parameters
@@ -149,7 +149,7 @@ class Problem(proposals.Problem):
     def of_multipliers(self, alpha: ArrayLike) -> PlusCertificate:
         """Certificate of multipliers alone, at the best multiples of them and of their model.
 
-        Squared hinge without xi >= 0: relative gap 1 - (S m/q)^2, see `refsolve.proposals`. A
+        Squared hinge without xi >= 0: relative gap 1 - (S m/q)^2, see `refsolve.initial_guess`. A
         gap of infinity for multipliers that prove nothing.
         """
         if not self.squared or self.nonneg or self.plain:

@@ -19,7 +19,7 @@ from refsolve.proofs.rationals import exact, number
 from verification.certificates import loss, tolerance
 from verification.certificates.text import brief, not_finite
 from verification.instances.instance import Instance
-from verification.verdicts import promise
+from verification.verdicts import accuracy_contract
 from verification.verdicts.verdict import Candidate, Judgement, Terms, Verdict, if_certain
 
 #: Roundings in 2 c/(PN), with a margin.
@@ -82,7 +82,7 @@ def _whole(y: Array, coefficients: Array) -> tuple[Array, Array, Array]:
 
 def closeness(instance: Instance) -> float:
     """Relative error of coefficients: a few roundings, or what is promised."""
-    return max(ROUNDINGS * tolerance.precision(instance), promise.current() or 0.0)
+    return max(ROUNDINGS * tolerance.precision(instance), accuracy_contract.current() or 0.0)
 
 
 def attained(instance: Instance, coefficients: Array) -> tuple[Fraction, float]:

@@ -13,7 +13,7 @@ from refsolve.exact.decimals import CERTAIN, decimal_of, digits, lambert_w_exp
 from verification.certificates import tolerance
 from verification.certificates.text import not_finite
 from verification.instances.instance import Instance
-from verification.verdicts import promise
+from verification.verdicts import accuracy_contract
 from verification.verdicts.verdict import Judgement, Verdict, if_certain
 
 #: Promised units of rounding: 4e-15 in double precision.
@@ -50,7 +50,7 @@ def judge(instance: Instance, answer: np.ndarray) -> Judgement:
             message = (
                 f"W(e^t) = {got!r} at t = {t!r}, right is {w:.17g}: relative error {worst:.3g}"
             )
-    allowed = max(ULPS * tolerance.precision(instance), promise.current() or 0.0)
+    allowed = max(ULPS * tolerance.precision(instance), accuracy_contract.current() or 0.0)
     verdict = Verdict.PASS if worst <= allowed else Verdict.FAIL
     return Judgement(
         verdict,

@@ -15,7 +15,7 @@ import numpy as np
 from refsolve.proofs.rationals import exact
 from verification.instances.instance import Instance
 from verification.problems.problem import lookup
-from verification.verdicts import promise
+from verification.verdicts import accuracy_contract
 
 LARGEST = float(np.finfo(float).max)
 _FLUSHED: ContextVar[bool] = ContextVar("flushed", default=False)
@@ -73,7 +73,7 @@ def slack(instance: Instance, d: int) -> float:
     A promised accuracy takes the place of ``size_factor(d) * eps``; floats of the input's precision
     excuse what they always do.
     """
-    promised = promise.current()
+    promised = accuracy_contract.current()
     own = size_factor(d) * precision(instance)
     return 1.0 if promised is None else max(1.0, promised / own)
 
@@ -85,7 +85,7 @@ def relative(instance: Instance, d: int) -> float:
 
 def named(instance: Instance, d: int) -> str:
     """The bound in the words of a message."""
-    promised = promise.current()
+    promised = accuracy_contract.current()
     if promised is None or slack(instance, d) == 1.0:
         return "the rounding-error bound"
     return f"the bound of the promised {promised:g},"

@@ -1,4 +1,4 @@
-/* check.c: does a .cert file prove what it claims? docs/travelling.md describes the file and the formulas.
+/* check.c: does a .cert file prove what it claims? docs/certificate_files.md describes the file and the formulas.
    cc -O2 -frounding-math -o check check.c -lm    (gcc, -O3 -march=native: faster)
    ./check FILE.cert ...    a line per file, "accepted bound=... claimed=..." or "refused: reason"; exit 0 if none is
    C99, one file, nothing but libc. Sums are rounded upwards: what must be a lower bound is the negative of an upper.

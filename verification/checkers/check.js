@@ -1,4 +1,4 @@
-// check.js: does a .cert file prove what it claims? docs/travelling.md describes the file and formulas.
+// check.js: does a .cert file prove what it claims? docs/certificate_files.md describes the file and formulas.
 //
 //   node check.js FILE.cert ...   a line per file, "accepted bound=... claimed=..." or "refused: reason";
 //                                 exit status 0 if all are accepted

@@ -10,14 +10,14 @@ import scipy.sparse as sp
 
 from fast.certificates import Certificate, read
 from refsolve import solve
+from refsolve.certificate_files.projections import CAPS, Question
 from refsolve.cones import ConeProgram
 from refsolve.cones.blocks import Block
+from refsolve.cones.certificate_file import Proof, outside, proof
 from refsolve.cones.curvature import curvature
 from refsolve.cones.dyadic import Dyadic, product
 from refsolve.cones.power import Power
 from refsolve.cones.semidefinite import Semidefinite
-from refsolve.cones.travelling import Proof, outside, proof
-from refsolve.travelling.projections import CAPS, Question
 from verification.checkers.exact import program_of
 from verification.checkers.trials import malformed
 

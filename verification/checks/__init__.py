@@ -10,7 +10,7 @@ A check is a module with
     Whether the check makes sense for a `verification.problems.Problem`.
 ``instances(problem, profile, seed)`` : list of Instance
 ``examine(call, instance)`` : Judgement
-    Runs the candidate (a `verification.kit.calling.Caller`) and judges it.
+    Runs the candidate (a `verification.kit.solver_call.Caller`) and judges it.
 
 Its docstring's first line says what it checks. Files with an underscore in front are helpers.
 """
@@ -21,7 +21,7 @@ import pkgutil
 from typing import Protocol
 
 from verification.instances.instance import Instance
-from verification.kit.calling import Caller
+from verification.kit.solver_call import Caller
 from verification.problems.problem import Problem
 from verification.verdicts.verdict import Judgement
 

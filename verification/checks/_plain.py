@@ -6,7 +6,7 @@ from verification import certificates
 from verification.checks import amount
 from verification.instances.families import draw
 from verification.instances.instance import Instance
-from verification.kit.calling import Caller
+from verification.kit.solver_call import Caller
 from verification.problems.problem import Problem
 from verification.verdicts.verdict import Judgement
 

@@ -13,7 +13,7 @@ from verification.certificates.text import brief
 from verification.checks import amount
 from verification.instances.families import draw
 from verification.instances.instance import Instance
-from verification.kit.calling import Caller
+from verification.kit.solver_call import Caller
 from verification.problems.problem import Problem
 from verification.verdicts.verdict import Judgement, Verdict
 

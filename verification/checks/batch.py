@@ -13,7 +13,7 @@ from verification.failures.shrink import call_lines
 from verification.instances.drawing import valid
 from verification.instances.families import draw
 from verification.instances.instance import Instance
-from verification.kit.calling import (
+from verification.kit.solver_call import (
     Caller,
     CandidateCrashError,
     CandidateError,
@@ -21,7 +21,7 @@ from verification.kit.calling import (
     NotApplicableError,
 )
 from verification.problems.problem import Problem
-from verification.verdicts import promise
+from verification.verdicts import accuracy_contract
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
 ORDER = 60
@@ -173,7 +173,7 @@ def takes_batches(call: Caller) -> bool:
     right on equal rows. What is hard for a batch (zero rows, numbers per row) is left to the check, and so
     are its digits.
     """
-    tried, promised = 0, promise.current()
+    tried, promised = 0, accuracy_contract.current()
     for instance in draw(call.problem.name, "random", 40, seed=0):
         if instance[call.problem.data].size < 3 or not call.accepts(instance):
             continue
@@ -182,7 +182,7 @@ def takes_batches(call: Caller) -> bool:
             answer = call.raw(stack(few, "always")).x
         except (CandidateCrashError, CandidateTimeoutError, NotApplicableError):
             return False
-        with promise.held(lambda: max(DIGITS, promised or 0.0)):
+        with accuracy_contract.held(lambda: max(DIGITS, promised or 0.0)):
             if not _judge_rows(few, answer).ok:
                 # a function's argument has any shape
                 return call.problem.kind == "functions" or _takes_many(call, few)

@@ -5,7 +5,7 @@ import numpy as np
 from verification import certificates
 from verification.checks._plain import in_parts
 from verification.instances.instance import Instance
-from verification.kit.calling import (
+from verification.kit.solver_call import (
     Caller,
     CandidateCrashError,
     CandidateTimeoutError,

@@ -19,7 +19,7 @@ from verification.instances.families import generator
 from verification.instances.instance import Instance
 from verification.instances.rankings import labelled
 from verification.instances.shapes import Shape
-from verification.kit.calling import Caller, NotApplicableError
+from verification.kit.solver_call import Caller, NotApplicableError
 from verification.problems.problem import Problem
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 

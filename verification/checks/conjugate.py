@@ -11,7 +11,7 @@ from verification import certificates
 from verification.certificates import core, loss, tolerance, truth
 from verification.checks._plain import in_parts
 from verification.instances.instance import Instance
-from verification.kit.calling import Caller
+from verification.kit.solver_call import Caller
 from verification.problems.problem import Problem
 from verification.verdicts.verdict import Judgement, Verdict
 

@@ -15,7 +15,7 @@ from verification.instances.families import generator
 from verification.instances.instance import Instance
 from verification.instances.rankings import labelled
 from verification.instances.shapes import Shape, absent
-from verification.kit.calling import Caller, CandidateCrashError, NotApplicableError
+from verification.kit.solver_call import Caller, CandidateCrashError, NotApplicableError
 from verification.problems.problem import Problem
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 

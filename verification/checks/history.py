@@ -13,7 +13,7 @@ from verification.checks import amount
 from verification.checks._plain import on_vectors
 from verification.instances.families import draw
 from verification.instances.instance import Instance, literal
-from verification.kit.calling import Caller, NotApplicableError
+from verification.kit.solver_call import Caller, NotApplicableError
 from verification.problems.problem import Problem
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 

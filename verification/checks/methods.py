@@ -8,8 +8,8 @@ from verification import certificates
 from verification.failures.shrink import call_lines
 from verification.instances.families import draw
 from verification.instances.instance import Instance
-from verification.kit.calling import Caller, NotApplicableError
 from verification.kit.signatures import parameters
+from verification.kit.solver_call import Caller, NotApplicableError
 from verification.problems.problem import Problem
 from verification.verdicts.verdict import Judgement, Verdict
 

@@ -13,7 +13,7 @@ from verification import certificates
 from verification.instances import rankings
 from verification.instances.families import generator
 from verification.instances.instance import Instance
-from verification.kit.calling import Caller, NotApplicableError
+from verification.kit.solver_call import Caller, NotApplicableError
 from verification.problems.problem import Problem
 from verification.verdicts.verdict import Judgement
 

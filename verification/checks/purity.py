@@ -8,7 +8,7 @@ import numpy as np
 from verification import certificates
 from verification.checks._plain import in_parts, on_vectors
 from verification.instances.instance import Instance, literal
-from verification.kit.calling import Caller, CandidateCrashError
+from verification.kit.solver_call import Caller, CandidateCrashError
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
 ORDER = 50

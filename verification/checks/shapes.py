@@ -14,7 +14,7 @@ from verification.instances.drawing import Rng
 from verification.instances.families import generator
 from verification.instances.instance import Instance
 from verification.instances.shapes import Laid, Shape, absent, covering, laid, row, short
-from verification.kit.calling import Caller, NotApplicableError
+from verification.kit.solver_call import Caller, NotApplicableError
 from verification.problems.problem import Problem
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 

@@ -8,7 +8,7 @@ from verification import certificates
 from verification.checks._plain import in_parts, on_vectors
 from verification.instances.drawing import valid
 from verification.instances.instance import Instance
-from verification.kit.calling import Caller, CandidateCrashError, NotApplicableError
+from verification.kit.solver_call import Caller, CandidateCrashError, NotApplicableError
 from verification.problems.problem import Problem
 from verification.verdicts.verdict import Judgement
 

@@ -10,7 +10,7 @@ from verification.certificates import points, ranking, tolerance, truth
 from verification.certificates.loss import subgradient_defect
 from verification.checks._plain import in_parts
 from verification.instances.instance import Instance
-from verification.kit.calling import Caller
+from verification.kit.solver_call import Caller
 from verification.problems.problem import Problem
 from verification.verdicts.verdict import Judgement, Verdict
 

@@ -6,9 +6,9 @@ from weakref import WeakKeyDictionary
 from verification import models
 from verification.instances import datasets
 from verification.instances.instance import Instance, literal
-from verification.kit.calling import Caller, CandidateCrashError, CandidateTimeoutError
+from verification.kit.solver_call import Caller, CandidateCrashError, CandidateTimeoutError
 from verification.problems.problem import Problem
-from verification.verdicts import judging
+from verification.verdicts import verify_model
 from verification.verdicts.verdict import Judgement, Verdict
 
 ORDER = 15
@@ -52,11 +52,11 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
 def examine(call: Caller, instance: Instance) -> Judgement:
     """Train once, certify; of the first failures it is said which other problem they solve."""
     candidate = call(instance)
-    judgement = judging.judge(instance, candidate)
+    judgement = verify_model.judge(instance, candidate)
     quick = instance.family != MANY  # of many classes a hint takes seconds
     if judgement.verdict is Verdict.FAIL and quick and _HINTED.get(call, 0) < HINTS:
         _HINTED[call] = _HINTED.get(call, 0) + 1
-        if hint := judging.hint(instance, candidate):
+        if hint := verify_model.hint(instance, candidate):
             return dataclasses.replace(judgement, message=f"{hint}; {judgement.message}")
     return judgement
 
@@ -71,7 +71,7 @@ def script(call: Caller, instance: Instance, function: str) -> list[str]:
         lines.append(f"# returned {call.raw(instance.params).plain()}")
     except (CandidateCrashError, CandidateTimeoutError) as error:
         lines.append(f"# raised {error}")
-    known = judging.witness(instance)
+    known = verify_model.witness(instance)
     if known is not None:
         right = {n: v.tolist() for n, v in {**known.primal, **known.dual}.items()}
         lines += [f"# right    {right}", f"# whose gap is {known.certificate.gap:.3g}"]

@@ -7,9 +7,9 @@ import numpy as np
 from verification import models
 from verification.instances import datasets
 from verification.instances.instance import Instance, literal
-from verification.kit.calling import Caller, CandidateCrashError
+from verification.kit.solver_call import Caller, CandidateCrashError
 from verification.problems.problem import Problem
-from verification.verdicts import judging
+from verification.verdicts import verify_model
 from verification.verdicts.verdict import Judgement, Verdict
 
 ORDER = 52
@@ -52,7 +52,7 @@ def _by_columns(call: Caller, instance: Instance) -> Judgement:
         if np.ndim(value) == 2:
             params[name] = np.asfortranarray(value)
     try:
-        judgement = judging.judge(instance, call.raw(params))
+        judgement = verify_model.judge(instance, call.raw(params))
     except CandidateCrashError:
         return Judgement(Verdict.PASS)
     if judgement.verdict is not Verdict.FAIL:
@@ -97,7 +97,7 @@ def examine(call: Caller, instance: Instance) -> Judgement:
                 message = f"the answer {part} is a view of the input {name}"
                 return Judgement(Verdict.FAIL, message=message)
     copies = {name: value.copy() for name, value in parts.items()}
-    judgement = judging.judge(instance, answer)
+    judgement = verify_model.judge(instance, answer)
     if not judgement.ok:
         return judgement
     call(_other(instance))
@@ -105,7 +105,7 @@ def examine(call: Caller, instance: Instance) -> Judgement:
         if value.tobytes() != copies[name].tobytes():
             message = f"a later call overwrote the answer {name}"
             return Judgement(Verdict.FAIL, message=message)
-    judgement = judging.judge(instance, call(instance))
+    judgement = verify_model.judge(instance, call(instance))
     if judgement.verdict is Verdict.FAIL:
         message = f"trained again after other data: {judgement.message}"
         return Judgement(Verdict.FAIL, message=message, terms=judgement.terms)

@@ -77,8 +77,8 @@ def primal(X: Rows, y: np.ndarray, W: Rows, C: Fraction, k: int) -> Fraction:
 def dual(X: Rows, y: np.ndarray, A: Rows) -> Fraction:
     """Sum of the s_i minus 1/2 ||X'A||^2, of a feasible A."""
     W = product([list(c) for c in zip(*X, strict=True)], A)
-    masses = sum((block[label] for label, block in zip(y, A, strict=True)), Fraction(0))
-    return masses - sum((v * v for row in W for v in row), Fraction(0)) / 2
+    dual_variables = sum((block[label] for label, block in zip(y, A, strict=True)), Fraction(0))
+    return dual_variables - sum((v * v for row in W for v in row), Fraction(0)) / 2
 
 
 def blocks(rng: np.random.Generator, y: np.ndarray, m: int, k: int, C: float) -> np.ndarray:

@@ -21,8 +21,8 @@ from verification.external.process import Folder, GoneError, LateError
 from verification.external.solver import External, signature
 from verification.external.wire import MalformedError, array, loads, scalar
 from verification.failures import run_command
-from verification.kit import calling, signatures
-from verification.kit.calling import Caller, CandidateCrashError, CandidateTimeoutError
+from verification.kit import signatures, solver_call
+from verification.kit.solver_call import Caller, CandidateCrashError, CandidateTimeoutError
 from verification.problems.problem import Problem, lookup
 
 # Seconds that importing the function and all that it needs may take.
@@ -69,7 +69,7 @@ class Isolated(External):
                 [*self.server, *target, "--problem", problem.name],
                 problem,
                 timeout=timeout,
-                startup=calling.FIRST_CALL_ALLOWANCE * timeout,  # it may compile
+                startup=solver_call.FIRST_CALL_ALLOWANCE * timeout,  # it may compile
                 env={"PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))},
             )
             self._meet()

@@ -23,7 +23,7 @@ import numpy as np
 from verification.errors import CandidateSignatureError, InvalidArgumentError, VerificationError
 from verification.external import wire
 from verification.external.replies import FIELDS
-from verification.kit.calling import (
+from verification.kit.solver_call import (
     Caller,
     CandidateCrashError,
     full_name,
@@ -31,7 +31,7 @@ from verification.kit.calling import (
     parameters,
     said,
 )
-from verification.kit.refusals import lineage
+from verification.kit.unsupported import lineage
 from verification.problems.problem import Problem, lookup
 from verification.verdicts.verdict import Candidate
 

@@ -20,15 +20,15 @@ from verification.errors import CandidateSignatureError, InvalidArgumentError
 from verification.external import replies, wire
 from verification.external.process import MOST_NOISE, Child, Folder, GoneError, LateError
 from verification.external.replies import word
-from verification.kit.calling import (
+from verification.kit.signatures import in_order
+from verification.kit.solver_call import (
     CandidateCrashError,
     CandidateTimeoutError,
     RefusedError,
     current_limit,
 )
-from verification.kit.signatures import in_order
 from verification.problems.problem import Problem, lookup
-from verification.verdicts import promise
+from verification.verdicts import accuracy_contract
 
 # After so many ends that nobody asked for, a program is not started again.
 DEATHS_ALLOWED = 5
@@ -337,7 +337,7 @@ class External:
         if "error" in hello:
             raise GoneError(f"hello with an error: {wire.excerpt(hello['error'], 400)}")
         try:
-            self.announced = promise.checked(hello.get("accuracy"))
+            self.announced = accuracy_contract.checked(hello.get("accuracy"))
         except InvalidArgumentError as error:
             raise GoneError(f"hello with {error}") from error
         self.hello = hello

@@ -11,7 +11,7 @@ from verification.certificates import ranking
 from verification.errors import InvalidArgumentError
 from verification.instances.instance import FrozenArray, Instance, decode, encode
 from verification.kit import parts
-from verification.verdicts import judging
+from verification.verdicts import verify_model
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
 #: Characters kept of an answer that is no array of numbers.
@@ -149,13 +149,13 @@ def opinion(
 
 def _right_model(instance: Instance) -> Right | None:
     """The witness of a model, as the answer that a candidate would give."""
-    known = judging.witness(instance)
+    known = verify_model.witness(instance)
     if known is None:
         return None
     problem = instance.problem
     found = {**known.primal, **known.dual}
     answer = parts.unwrap(found, problem.parts, len(problem.unknowns))
-    return Right(answer, judging.judge(instance, answer))
+    return Right(answer, verify_model.judge(instance, answer))
 
 
 def equal(first: Candidate | None, second: Candidate | None) -> bool:

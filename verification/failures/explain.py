@@ -34,11 +34,11 @@ def again(replay: Replay) -> dict[str, Judgement]:
     if answer is None or answer.x is None:
         return {}
     if instance.problem.kind == "models":
-        from verification.verdicts import judging
+        from verification.verdicts import verify_model
 
         if not answer.parts:
             return {}
-        return {"with the witness": answers.opinion(judging.judge, instance, answer)}
+        return {"with the witness": answers.opinion(verify_model.judge, instance, answer)}
     right = replay.right
     whole = replay.returned.x if replay.returned is not None else None
     same_shape = right is None or _shape(whole) == _shape(right.x)

@@ -35,9 +35,9 @@ from verification.failures.shrink import code as code_of
 from verification.failures.shrink import shrink as shrink_result
 from verification.instances.instance import Instance, encode, freeze
 from verification.kit import fixing
-from verification.kit.calling import Caller, load_callable
 from verification.kit.loop import run_one
-from verification.kit.watching import watch
+from verification.kit.solver_call import Caller, load_callable
+from verification.kit.timeouts import watch
 from verification.report.environment import versions
 from verification.report.render import write_text
 from verification.verdicts.report import Report

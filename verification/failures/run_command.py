@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from verification.kit.calling import TIMEOUT
+from verification.kit.solver_call import TIMEOUT
 
 if TYPE_CHECKING:
     from verification.failures.replay import Replay

@@ -15,7 +15,7 @@ from verification import certificates, checks
 from verification.certificates import ranking
 from verification.instances import datasets, drawing
 from verification.instances.instance import Instance, literal
-from verification.kit.calling import Caller, CandidateCrashError, CandidateTimeoutError
+from verification.kit.solver_call import Caller, CandidateCrashError, CandidateTimeoutError
 from verification.verdicts.verdict import Candidate, Result, Verdict
 
 ENDS = (-np.inf, np.inf)

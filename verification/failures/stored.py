@@ -14,7 +14,7 @@ from verification.errors import InvalidArgumentError
 from verification.failures import answers
 from verification.instances import datasets, drawing, files
 from verification.instances.instance import Instance, decode
-from verification.verdicts import promise
+from verification.verdicts import accuracy_contract
 from verification.verdicts.verdict import Terms, Verdict
 
 SCHEMA = 2
@@ -152,7 +152,7 @@ _SETTINGS: Mapping[str, Callable[[Any], Any]] = {
     "xfail": _of(dict, type(None)),
     "solver": _of(str, type(None)),
     "started": _of(dict, type(None)),
-    "accuracy": promise.checked,
+    "accuracy": accuracy_contract.checked,
     "dtype": _of(str, type(None)),
     "refuses": _texts,
 }

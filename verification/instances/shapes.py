@@ -230,9 +230,11 @@ def _placed(
     if params.get("costs") is not None:
         params["costs"] = _costs(length, int(params["y"][0]))
     sizes = [float(np.abs(each[problem.data]).max()) for each, _ in found]
-    masses = [float(np.abs(a[np.isfinite(a)]).sum()) for a in answers.reshape(len(found), -1)]
+    dual_variables = [
+        float(np.abs(a[np.isfinite(a)]).sum()) for a in answers.reshape(len(found), -1)
+    ]
     eps = tolerance.precision(first)
-    reach = [(max(s, abs(value)) + 1, m) for s, m in zip(sizes, masses, strict=True)]
+    reach = [(max(s, abs(value)) + 1, m) for s, m in zip(sizes, dual_variables, strict=True)]
     allowed = np.array([tolerance.distance(eps, length, *each) for each in reach])
     total = np.array([sum(each) for each in reach])
     if shape.rows:

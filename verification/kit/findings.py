@@ -7,7 +7,7 @@ import numpy as np
 
 from verification.certificates import tolerance
 from verification.instances.instance import Instance
-from verification.kit.calling import Caller
+from verification.kit.solver_call import Caller
 from verification.verdicts.verdict import Judgement, Verdict
 
 #: Products of two numbers below it may be subnormal.

@@ -20,8 +20,8 @@ from verification.failures import run_command
 from verification.failures import shrink as shrinking
 from verification.instances import drawing
 from verification.instances.instance import Instance
-from verification.kit import findings, fixing, known_failures, refusals
-from verification.kit.calling import (
+from verification.kit import findings, fixing, known_failures, unsupported
+from verification.kit.solver_call import (
     Caller,
     CandidateError,
     CandidateTimeoutError,
@@ -29,9 +29,9 @@ from verification.kit.calling import (
     RefusedError,
     check_timeout,
 )
-from verification.kit.watching import watch
+from verification.kit.timeouts import watch
 from verification.problems.problem import Problem, fast_candidate, lookup
-from verification.verdicts import promise
+from verification.verdicts import accuracy_contract
 from verification.verdicts.expectations import Expectations
 from verification.verdicts.report import Report
 from verification.verdicts.tally import Tally
@@ -143,7 +143,7 @@ def verify(
     start = time.perf_counter()
     check_run(profile, seed)
     limit, deadline = _limits(profile, count, seconds, start)
-    promised, refusing = promise.checked(accuracy), refusals.names(refuses)
+    promised, refusing = accuracy_contract.checked(accuracy), unsupported.names(refuses)
     named = lookup(problem)
     if promised is not None and named.model is not None and "tol" in named.arguments:
         fixed = {"tol": promised, **(fixed or {})}
@@ -317,7 +317,7 @@ def run_one(name: str, check: Check, call: Caller, instance: Instance) -> Result
 def _with_accuracy(judgement: Judgement, instance: Instance, call: Caller) -> Judgement:
     """The judgement with the accuracy that would pass; that of float32 inputs says nothing of other ones."""
     if instance.problem.model is not None:
-        own = promise.current() or float(instance["tol"])
+        own = accuracy_contract.current() or float(instance["tol"])
         return replace(judgement, accuracy=judgement.least_promise(own))
     d = int(np.size(instance[instance.problem.data]))
     found = judgement.least_promise(tolerance.relative(instance, d))

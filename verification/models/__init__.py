@@ -2,7 +2,7 @@
 
 One file per model of `refsolve.models`, found by discovery, with one object ``TASK`` of a subclass of
 `ModelTask`. Files with an underscore are helpers: `_shrink` makes data sets small.
-`verification.verdicts.judging` turns certificates into verdicts.
+`verification.verdicts.verify_model` turns certificates into verdicts.
 """
 
 import functools

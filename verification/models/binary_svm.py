@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from refsolve.initial_guess import Problem
 from refsolve.proofs.ranking_model import EPS_OF_REAL
 from refsolve.proofs.space import EPS
-from refsolve.proposals import Problem
 from verification.certificates.binary import binary_erm, problem
 from verification.certificates.model import ModelCertificate
 from verification.errors import NoDualPointError

@@ -50,8 +50,12 @@ def _any_loss(
         )
         if found.gap <= tol:
             break
-    masses = found.masses.toarray() if hasattr(found.masses, "toarray") else found.masses
-    A = -np.asarray(masses)
+    dual_variables = (
+        found.dual_variables.toarray()
+        if hasattr(found.dual_variables, "toarray")
+        else found.dual_variables
+    )
+    A = -np.asarray(dual_variables)
     A[np.arange(len(y)), labels] -= A.sum(axis=1)
     return {"W": found.W if K is None else A, "A": A}
 

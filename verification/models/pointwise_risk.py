@@ -80,7 +80,7 @@ def _certified(params: Params, primal: Mapping[str, Any], dual: Side) -> RiskCer
 
 @functools.lru_cache(maxsize=512)
 def _least(p: tuple[Fraction, ...], stem: str, k: int) -> Fraction:
-    from verification.claims import risk as risks
+    from verification.paper_statements import risk as risks
 
     maker = risks.hinge_beta_pieces if stem == "topk_hinge_beta" else risks.hinge_alpha_pieces
     loss = [maker(len(p), k, y) for y in range(len(p))]
@@ -89,7 +89,7 @@ def _least(p: tuple[Fraction, ...], stem: str, k: int) -> Fraction:
 
 def _exact(params: Params, g: np.ndarray) -> tuple[Fraction, Fraction] | None:
     """R(g) and the least risk as fractions; None for another loss, more classes, costs or an order."""
-    from verification.claims import risk as risks
+    from verification.paper_statements import risk as risks
 
     stem, m = params["loss"], len(g)
     if stem not in LINEAR or m > EXACT:

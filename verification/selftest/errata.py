@@ -33,14 +33,14 @@ ERRATA = {
 
 def mutants_of(key: str) -> tuple[str, ...]:
     """Names of the mutants that implement an erratum."""
-    from verification import mutants
+    from verification import faulty_solvers
 
-    return tuple(m.name for m in mutants.discover().values() if key in m.errata)
+    return tuple(m.name for m in faulty_solvers.discover().values() if key in m.errata)
 
 
 def problems() -> list[str]:
     """What is wrong with the table: errata without a mutant, stale excuses, unknown keys."""
-    from verification import mutants
+    from verification import faulty_solvers
 
     found = []
     for key, erratum in ERRATA.items():
@@ -49,6 +49,6 @@ def problems() -> list[str]:
             found.append(f"{key}: no mutant, and no reason why there is none")
         if names and erratum.excuse:
             found.append(f"{key}: has an excuse, and a mutant: {', '.join(names)}")
-    for mutant in mutants.discover().values():
+    for mutant in faulty_solvers.discover().values():
         found += [f"{mutant.name}: unknown {key}" for key in mutant.errata if key not in ERRATA]
     return found

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from verification.faulty_solvers import Mutant
 from verification.kit.loop import verify
-from verification.mutants import Mutant
 from verification.problems.problem import Problem, fast_candidate, lookup
-from verification.selftest import kill_matrix
+from verification.selftest import detection_matrix
 from verification.selftest.faults import FAULTS, Array, Params, Right, size
 
 Solve = Callable[..., Any]
@@ -88,9 +88,9 @@ def port(number: int, seed: int = 0) -> tuple[str, Params, Mutant]:
 def judged(number: int, seed: int = 0, profile: str = "quick") -> Outcome:
     """Whether the checks kill a port: those on shapes first, then all of them."""
     kind, parameters, mutant = port(number, seed)
-    row = kill_matrix.row(mutant, profile, 0, FIRST, until_killed=True)
+    row = detection_matrix.row(mutant, profile, 0, FIRST, until_killed=True)
     if not row.killed:
-        row = kill_matrix.row(mutant, profile, 0, until_killed=True)
+        row = detection_matrix.row(mutant, profile, 0, until_killed=True)
     by = next((check for check, at in row.cells.items() if at), "")
     return Outcome(number, kind, mutant.problem, parameters, by)
 

@@ -9,9 +9,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from verification.mutants.sound import promised
-from verification.mutants.sound import solvers as sound
 from verification.problems.problem import Problem, fast_candidate, lookup
+from verification.reference_solvers import promised
+from verification.reference_solvers import solvers as sound
 
 Solver = Callable[..., Any]
 

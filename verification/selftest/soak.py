@@ -26,7 +26,7 @@ from verification.problems.problem import KINDS, lookup, names
 from verification.report.document import Block, Document, Paragraph, number, table, tally
 from verification.report.environment import commit
 from verification.selftest import lines, right
-from verification.verdicts import judging
+from verification.verdicts import verify_model
 
 #: Instances per chunk, and seeds that a chunk may use up.
 CHUNK, SEEDS = 2600, 1000
@@ -41,7 +41,7 @@ KEPT = (
     truth.solution,
     entropy_points.solution,
     optimum,
-    judging.witness,
+    verify_model.witness,
 )
 #: How many alarms of a chunk are written down.
 ALARMS = 5

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from verification.checks.distributions import DISTRIBUTIONS, sample
-from verification.mutants import Mutant
+from verification.faulty_solvers import Mutant
 from verification.problems.problem import fast_candidate
-from verification.selftest import kill_matrix
+from verification.selftest import detection_matrix
 from verification.selftest.ports import command
 
 Array = np.ndarray[Any, Any]
@@ -178,9 +178,9 @@ def measured(count: int, seed: int = 0, profile: str = "quick") -> dict[str, Any
     kinds: dict[str, list[int]] = {kind: [0, 0] for kind in KINDS}
     survivors = []
     for _, each in zip(range(count), drawn(seed), strict=False):
-        row = kill_matrix.row(each.mutant, profile, 0, FIRST, until_killed=True)
+        row = detection_matrix.row(each.mutant, profile, 0, FIRST, until_killed=True)
         if not row.killed:
-            row = kill_matrix.row(each.mutant, profile, 0, until_killed=True)
+            row = detection_matrix.row(each.mutant, profile, 0, until_killed=True)
         kinds[each.kind][0] += 1
         kinds[each.kind][1] += row.killed
         if not row.killed:

@@ -73,7 +73,7 @@ def kernel(rng: np.random.Generator, X: Array, kind: str) -> Array:
     if kind == "polynomial":
         return (1 + X @ X.T / X.shape[1]) ** int(rng.integers(2, 4))
     factor = rng.standard_normal((len(X), int(rng.integers(1, len(X) + 1))))
-    laplace = np.exp(-cdist(X, X, "cityblock"))  # as from strangers: a sum of two
+    laplace = np.exp(-cdist(X, X, "cityblock"))  # as other libraries compute it: a sum of two
     return laplace + factor @ factor.T / factor.shape[1]
 
 

@@ -16,7 +16,7 @@ from verification.instances import datasets
 from verification.instances.instance import Instance
 from verification.models import multiclass_erm
 from verification.trainers.table import EPS, TOL, beside_oracle, descended, report
-from verification.verdicts import judging
+from verification.verdicts import verify_model
 from verification.verdicts.report import Report
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
@@ -93,7 +93,7 @@ def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Ju
         PROBLEM, instance.family, **{**multiclass_erm.TASK.defaults, **instance.params}
     )
     parts = {"W": np.asarray(model.coef_), "A": np.asarray(dense(model.dual_coef_))}
-    judged = judging.judge(full, Candidate(parts["W"], parts["A"], parts=parts))
+    judged = verify_model.judge(full, Candidate(parts["W"], parts["A"], parts=parts))
     if not judged.ok:
         return judged
     del given["tol"]

@@ -9,7 +9,11 @@ from _processes import running, soon
 
 from verification import InvalidArgumentError, Verdict, external, verify
 from verification.external import process
-from verification.kit.calling import CandidateCrashError, CandidateTimeoutError, NotApplicableError
+from verification.kit.solver_call import (
+    CandidateCrashError,
+    CandidateTimeoutError,
+    NotApplicableError,
+)
 
 A = np.array([1.0, 2.0])
 NAME = "simplex.projection"
@@ -96,7 +100,7 @@ def test_hangs(program, tmp_path, case):
 
 
 def test_while_a_program_is_waited_for_it_is_said(program, monkeypatch):
-    monkeypatch.setattr("verification.kit.watching.EVERY", 0.02)
+    monkeypatch.setattr("verification.kit.timeouts.EVERY", 0.02)
     said = []
     with external(program("time.sleep(60)"), problem=NAME, timeout=1.5, startup=0.1) as solver:
         verify(solver, NAME, checks=["lengths"], timeout=1.5, waiting=said.append, shrink=False)

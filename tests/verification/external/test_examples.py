@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from verification import certificates, external, verify
-from verification.kit.calling import Caller
+from verification.kit.solver_call import Caller
 
 SOLVERS = Path(__file__).resolve().parents[3] / "docs" / "solvers"
 

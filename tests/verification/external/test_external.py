@@ -25,7 +25,7 @@ from verification import (
 )
 from verification.external import wire
 from verification.instances.instance import Instance
-from verification.kit.calling import (
+from verification.kit.solver_call import (
     Caller,
     CandidateCrashError,
     CandidateTimeoutError,

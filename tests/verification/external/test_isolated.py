@@ -18,15 +18,15 @@ from verification import (
     InvalidArgumentError,
     adapt,
     external,
-    mutants,
+    faulty_solvers,
     verify,
 )
 from verification.external import serve, wire
 from verification.instances.instance import Instance
 from verification.kit import fixing
-from verification.kit.calling import Caller, CandidateCrashError, CandidateTimeoutError
-from verification.mutants.sound import projections
+from verification.kit.solver_call import Caller, CandidateCrashError, CandidateTimeoutError
 from verification.problems.problem import lookup
+from verification.reference_solvers import projections
 
 NAME = "topk_simplex_alpha.projection"
 A = np.array([3.0, 1.0, 2.0])
@@ -135,7 +135,7 @@ DEFECTS = {
 @pytest.mark.parametrize("name", DEFECTS)
 def test_isolation_hides_no_defect(name):
     """In place, across calls, by one of the methods: the same results, instance by instance."""
-    mutant = mutants.anew(name)  # it may remember what earlier tests of this process gave it
+    mutant = faulty_solvers.anew(name)  # it may remember what earlier tests of this process gave it
     alone, isolated = (
         verify(
             mutant.candidate, mutant.problem, checks=[DEFECTS[name]], isolate=isolate, shrink=False
@@ -186,7 +186,7 @@ def test_arguments_that_are_built_in():
 
 
 def test_a_program_is_isolated_already():
-    command = [*COMMAND, "verification.mutants.sound.projections:alpha", "--problem", NAME]
+    command = [*COMMAND, "verification.reference_solvers.projections:alpha", "--problem", NAME]
     with external(command, problem=NAME) as solver:
         report = verify(solver, NAME, checks=["certified_gap"], isolate=True)
         assert report.ok
@@ -203,7 +203,7 @@ def test_the_server_by_itself():
         "arrays": {"a": {"values": [1.0, 1.0]}},
     }
     done = subprocess.run(
-        [*COMMAND, "verification.mutants.sound.projections:alpha", "--problem", NAME],
+        [*COMMAND, "verification.reference_solvers.projections:alpha", "--problem", NAME],
         input=wire.dumps(request) + b"\n" + wire.dumps({**request, "params": {}}),
         capture_output=True,
         check=True,

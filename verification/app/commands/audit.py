@@ -57,7 +57,7 @@ def audit(
 
     from fast.auditing import audit as bounds
     from verification.app.auditing import document, numbers_file
-    from verification.app.examples import Roles
+    from verification.app.dataset import Roles
     from verification.app.io import read_rows
     from verification.app.label_files import npy_file
 

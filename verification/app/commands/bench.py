@@ -268,7 +268,7 @@ def standing(
 ) -> None:
     """Every loss on every kind of data, C over six orders, against everybody at equal true accuracy."""
     from verification.benchmarks import standing, standing_report
-    from verification.benchmarks.pictures import pyplot
+    from verification.benchmarks.plots import pyplot
     from verification.benchmarks.timing import limit_to_one_thread
 
     problems = [

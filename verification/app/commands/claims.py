@@ -11,7 +11,7 @@ import typer
 from verification.app.console import JsonOption, check_file, finish, progress
 
 if TYPE_CHECKING:
-    from verification.claims import ClaimResult
+    from verification.paper_statements import ClaimResult
 
 app = typer.Typer(add_completion=False)
 
@@ -51,8 +51,15 @@ def claims(
     Ends with exit code 1 if a status differs from the one on record, if nothing was tried, or, where
     all of a paper is asked for, if the ledger passes over one of its numbers.
     """
-    from verification.claims import claims as find
-    from verification.claims import headline, missing, papers, run_claims, to_markdown, unknown
+    from verification.paper_statements import claims as find
+    from verification.paper_statements import (
+        headline,
+        missing,
+        papers,
+        run_claims,
+        to_markdown,
+        unknown,
+    )
     from verification.report.document import Block, Cell, Document, Paragraph, number, table
     from verification.report.render import write_text
 

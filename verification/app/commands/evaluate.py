@@ -58,10 +58,10 @@ def evaluate(
         refsolve evaluate flowers.refsolve test.csv
         refsolve evaluate flowers.refsolve test.csv -o test.html
     """
-    from verification.app.examples import Roles
-    from verification.app.measuring import blocks, measure
+    from verification.app.dataset import Roles
+    from verification.app.metrics import blocks, measure
     from verification.app.model_file import load_model
-    from verification.app.pictures import pictures
+    from verification.app.plots import pictures
     from verification.app.training import TITLES, check_files
     from verification.report.document import Document
     from verification.report.render import beside, rendered, replace_files

@@ -54,8 +54,8 @@ def exercise(
         refsolve exercise --all --check handed_in --csv marks.csv
     """
     from verification.exercises import find
-    from verification.marking import sheet
-    from verification.marking.judging import mark_file, mark_program
+    from verification.grading import sheet
+    from verification.grading.judging import mark_file, mark_program
 
     asked = [start is not None, hint is not None, check is not None, program is not None, key]
     if everything:
@@ -97,7 +97,7 @@ def exercise(
 
 
 def _mark_folder(folder: Path, csv: Path | None, as_json: bool, seed: int, timeout: float) -> None:
-    from verification.marking import sheet
+    from verification.grading import sheet
 
     if csv is not None:
         check_file("csv", csv)

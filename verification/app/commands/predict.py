@@ -58,7 +58,7 @@ def predict(
         refsolve predict flowers.refsolve new.csv -k 2
         refsolve predict flowers.refsolve new.parquet -o labels.parquet
     """
-    from verification.app.examples import Roles
+    from verification.app.dataset import Roles
     from verification.app.model_file import load_model
     from verification.app.predicting import predictions, summary
     from verification.app.training import check_files

@@ -114,7 +114,7 @@ def probe(
     from shutil import rmtree
 
     from verification.app.cluster import cluster, spread, workers_of
-    from verification.app.examples import Roles
+    from verification.app.dataset import Roles
     from verification.app.path import values
     from verification.app.probing import check_folder, expected, read, run, save
 

@@ -47,13 +47,13 @@ def selftest(
             found = core.run(only, seed, lambda done, total, name: task.at(done, name, total))
         finish(core.document(found), as_json)
         return
-    from verification.selftest import kill_matrix
-    from verification.selftest.kill_report import document
+    from verification.selftest import detection_matrix
+    from verification.selftest.detection_report import document
 
     if file is not None:
         check_file("file", file)
     with progress(1) as task:
-        matrix = kill_matrix.run(
+        matrix = detection_matrix.run(
             profile,
             seed,
             only,

@@ -139,7 +139,7 @@ def train(
         refsolve train songs.csv --model multilabel --labels sad,loud,fast
         refsolve train embeddings.npy labels.npy --scale none
     """
-    from verification.app.examples import Known, Roles
+    from verification.app.dataset import Known, Roles
     from verification.app.io import read
     from verification.app.model_file import SUFFIX
     from verification.app.path import values

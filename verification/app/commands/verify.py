@@ -192,8 +192,8 @@ def _keeper(
     folder: Path, problem: str, fixed: list[str] | None
 ) -> Callable[[dict[str, Any], Any], None]:
     """What writes a certificate of each answer that a file can hold, in turn."""
+    from refsolve.certificate_files.projections import Question
     from refsolve.errors import InvalidParameterError
-    from refsolve.travelling.projections import Question
     from verification.app import command_line
 
     make_folder("certificates", folder)

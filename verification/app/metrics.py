@@ -1,0 +1,135 @@
+"""How good a trained model is on examples: top-k accuracy, average precision, which classes are confused."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from verification.app import multilabel
+from verification.app.dataset import Examples
+from verification.app.labels import listed
+from verification.app.trained_model import Model
+from verification.errors import DataFileError
+from verification.report.document import Block, table
+
+TOP = (1, 3, 5, 10)
+CONFUSED = 10  # pairs of classes that are shown
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Shares by name (k of top-k, or "average precision"), log-loss where there are probabilities."""
+
+    examples: int
+    shares: Mapping[Any, float]
+    log_loss: float | None
+    confused: tuple[tuple[str, str, int], ...]
+    labels: tuple[tuple[str, int, float, float | None], ...] = ()  # name, examples, F1, AP
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """For JSON."""
+        loss = {} if self.log_loss is None else {"log-loss": self.log_loss}
+        each = {label: {"F1": f1, "AP": ap} for label, _, f1, ap in self.labels}
+        return {**self.shares, **loss, **({"labels": each} if each else {})}
+
+
+def scores_of(model: Model, X: Any) -> np.ndarray:
+    """Scores, a column per class; for two classes minus and plus their difference."""
+    from fast.metrics import score_columns
+
+    return score_columns(model.estimator.decision_function(X))
+
+
+def measure(model: Model, examples: Examples) -> Measured:
+    """Judge a model on labelled examples.
+
+    Raises
+    ------
+    DataFileError
+        Labels that the model does not know.
+    """
+    classifier, X = model.classifier, model.fed(examples)
+    place = positions(model, examples)
+    if model.labels:
+        found, labels = multilabel.measured(model.labels, place, scores_of(model, X))
+        return Measured(len(place), found, None, (), labels)
+    y = classifier.classes_[place]
+    if type(classifier).__name__ == "APSVM":
+        prepared = model.estimator[:-1].transform(X) if hasattr(model.estimator, "steps") else X
+        value = classifier.score(prepared, y, groups=examples.group)
+        return Measured(len(y), {"average precision": float(value)}, None, ())
+    from fast.metrics import topk_accuracy
+
+    scores, classes = scores_of(model, X), classifier.classes_
+    tops = [k for k in sorted({*TOP, int(getattr(classifier, "k", 1))}) if k < max(len(classes), 2)]
+    shares = {k: float(topk_accuracy(y, scores, k, classes=classes)) for k in tops}
+    confused = _confused(model.names[place], model.names[scores.argmax(axis=1)])
+    return Measured(len(y), shares, _log_loss(model, X, y), confused)
+
+
+def positions(model: Model, examples: Examples) -> np.ndarray:
+    """Where the labels stand among the classes; a file may write them otherwise than the training data.
+
+    Raises
+    ------
+    DataFileError
+        Labels that the model does not know.
+    """
+    if model.labels:
+        return multilabel.aligned(examples, model.labels)
+    y, classes = examples.y, model.classifier.classes_
+    assert y is not None
+    if (unknown := np.setdiff1d(y.astype(str), classes.astype(str))).size:
+        raise DataFileError(
+            f"label(s) {listed(unknown.tolist())} of {examples.source} are none of the classes that the model "
+            f"was trained on, {listed(model.names.tolist())}; leave these examples out"
+        )
+    order = {str(name): i for i, name in enumerate(classes.tolist())}
+    return np.array([order[str(label)] for label in y.tolist()])
+
+
+def _log_loss(model: Model, X: Any, y: np.ndarray) -> float | None:
+    from sklearn.metrics import log_loss
+
+    if not hasattr(model.estimator, "predict_proba"):
+        return None
+    return float(log_loss(y, model.estimator.predict_proba(X), labels=model.classifier.classes_))
+
+
+def _confused(y: np.ndarray, predicted: np.ndarray) -> tuple[tuple[str, str, int], ...]:
+    """The most frequent errors: true class, predicted class, how often."""
+    wrong = y != predicted
+    if not wrong.any():
+        return ()
+    pairs, counts = np.unique(
+        np.stack([y[wrong].astype(str), predicted[wrong].astype(str)]), axis=1, return_counts=True
+    )
+    most = np.argsort(-counts, kind="stable")[:CONFUSED]
+    return tuple((str(pairs[0, i]), str(pairs[1, i]), int(counts[i])) for i in most)
+
+
+def blocks(measured: Mapping[str, Measured]) -> list[Block]:
+    """Shares in percent of each part, and what is confused in the last of them."""
+    first = next(iter(measured.values()))
+    names = [f"top-{k}" if isinstance(k, int) else str(k) for k in first.shares]
+    columns = [*names, "log-loss"] if first.log_loss is not None else names
+    rows = []
+    for name, part in measured.items():
+        cells = [f"{100 * share:.2f}" for share in part.shares.values()]
+        loss = [] if part.log_loss is None else [f"{part.log_loss:.4f}"]
+        rows.append((name, str(part.examples), *cells, *loss))
+    title = "Accuracy in percent" if isinstance(next(iter(first.shares)), int) else "In percent"
+    shown: list[Block] = [table(title, ("", "examples", *columns), rows, ("examples", *columns))]
+    name, last = list(measured.items())[-1]
+    if last.labels:
+        columns = ["label", "examples", "F1", "AP"]
+        each = [(label, str(count), f"{100 * f1:.2f}", "-" if ap is None else f"{100 * ap:.2f}")
+                for label, count, f1, ap in last.labels]  # fmt: skip
+        shown.append(table(f"By label, in percent ({name})", columns, each, columns[1:]))
+    if last.confused:
+        errors = [(true, said, str(count)) for true, said, count in last.confused]
+        heads = ("true class", "predicted", "examples")
+        shown.append(table(f"Most frequent errors ({name})", heads, errors, heads[2:]))
+    return shown

@@ -1,0 +1,160 @@
+"""What the papers number, and which rows of the ledger speak of it.
+
+Each paper's folder has a ``_numbered.py`` with its `EDITIONS`: how far each kind is numbered, which
+rows state what their own number does not name, and why a number states nothing (a photograph, a
+link). With these, `missing` says what the ledger passes over, `unknown` what the paper has not.
+"""
+
+import importlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from verification.paper_statements._ledger import claims
+
+#: Kinds that always state something: a reason cannot take the place of a row.
+STATEMENTS = ("Theorem", "Proposition", "Lemma", "Corollary", "Definition", "Algorithm", "Remark")
+KINDS = (*STATEMENTS, "Equation", "Table", "Figure", "Footnote")
+
+_KIND = re.compile(
+    rf"\b({'|'.join(KINDS)})s? (\d+(?:(?:, | and )\d+(?![\d/.]))*)(?![\d/.])", re.IGNORECASE
+)
+_RANGE = re.compile(r"\((\d+)\)-\((\d+)\)")
+_BRACKETS = re.compile(r"\((\d+)\)")
+
+
+@dataclass(frozen=True)
+class Edition:
+    """The numbers of one printing of a paper.
+
+    Attributes
+    ----------
+    last
+        Kind to its last number: ``{"Lemma": 5}`` stands for Lemma 1 to Lemma 5. The kind "Equation"
+        is numbered in brackets.
+    stated_by
+        Item to the rows that state it under another name, e.g. ``{"Equation (4)":
+        ("Proposition 2",)}``.
+    nothing
+        Item to the reason why there is nothing in it to try.
+    same
+        Item to the item of the first edition that it is, where both print it.
+    suffix
+        Words at the end of a row's number that name this edition; "" for the first.
+    """
+
+    last: Mapping[str, int]
+    stated_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    nothing: Mapping[str, str] = field(default_factory=dict)
+    same: Mapping[str, str] = field(default_factory=dict)
+    suffix: str = ""
+
+    def items(self) -> list[str]:
+        """Everything it numbers, e.g. "Lemma 1", "Equation (1)"."""
+        return [_item(kind, n) for kind, last in self.last.items() for n in range(1, last + 1)]
+
+
+@dataclass(frozen=True)
+class Item:
+    """A numbered item, the rows about it, and the reason if there is none."""
+
+    paper: str
+    edition: str
+    name: str
+    rows: tuple[str, ...]
+    reason: str
+
+
+def _item(kind: str, n: int) -> str:
+    return f"{kind} ({n})" if kind == "Equation" else f"{kind} {n}"
+
+
+def named(number: str) -> list[str]:
+    """Items that a row's number names: "Equations (2)-(4)" gives three.
+
+    Examples
+    --------
+    >>> named("Algorithm 2 with (7) and (8)")
+    ['Algorithm 2', 'Equation (7)', 'Equation (8)']
+    """
+    found: list[str] = []
+    for kind, numbers in _KIND.findall(number):
+        found += [_item(kind.capitalize(), int(n)) for n in re.findall(r"\d+", numbers)]
+    for low, high in _RANGE.findall(number):
+        found += [_item("Equation", n) for n in range(int(low) + 1, int(high))]
+    found += [_item("Equation", int(n)) for n in _BRACKETS.findall(number)]
+    return list(dict.fromkeys(found))
+
+
+def editions(paper: str) -> tuple[Edition, ...]:
+    """The printings of a paper, the first being that whose numbers the rows use."""
+    module = importlib.import_module(f"verification.paper_statements.{paper}._numbered")
+    found: tuple[Edition, ...] = module.EDITIONS
+    return found
+
+
+def _edition_of(number: str, known: tuple[Edition, ...]) -> Edition:
+    return next((e for e in known if e.suffix and e.suffix in number), known[0])
+
+
+def items(paper: str) -> list[Item]:
+    """Every numbered item of a paper in all its editions, with the rows about it."""
+    known = editions(paper)
+    numbers = [claim.number for _, claim in claims(paper)]
+    rows: dict[str, dict[str, list[str]]] = {e.suffix: {} for e in known}
+    for number in numbers:
+        for name in named(number):
+            rows[_edition_of(number, known).suffix].setdefault(name, []).append(number)
+    found: list[Item] = []
+    for edition in known:
+        for name in edition.items():
+            about = list(rows[edition.suffix].get(name, []))
+            about += edition.stated_by.get(name, ())
+            if name in edition.same:
+                first = edition.same[name]
+                about += rows[known[0].suffix].get(first, [])
+                about += known[0].stated_by.get(first, ())
+            reason = edition.nothing.get(name, "")
+            if not about and name in edition.same:
+                reason = reason or known[0].nothing.get(edition.same[name], "")
+            found.append(Item(paper, edition.suffix, name, tuple(dict.fromkeys(about)), reason))
+    return found
+
+
+def missing(paper: str) -> list[str]:
+    """Numbered items without a row, and without a reason that such an item may have."""
+    return [
+        " ".join(filter(None, (item.name, item.edition)))
+        for item in items(paper)
+        if not item.rows and (not item.reason or item.name.split()[0] in STATEMENTS)
+    ]
+
+
+def unknown(paper: str) -> list[str]:
+    """What names a number that the paper does not have, or a row that the ledger does not have."""
+    return list(_unknown(paper))
+
+
+def _unknown(paper: str) -> Iterator[str]:
+    known = editions(paper)
+    numbers = {claim.number for _, claim in claims(paper)}
+    for number in sorted(numbers):
+        printed = _edition_of(number, known).items()
+        yield from (
+            f"row {number!r}: no {name} there" for name in named(number) if name not in printed
+        )
+    for edition in known:
+        printed = edition.items()
+        for name in (*edition.stated_by, *edition.nothing, *edition.same):
+            if name not in printed:
+                yield f"{name}: not among the numbers of the edition"
+        for name, rows in edition.stated_by.items():
+            yield from (f"{name}: no row {row!r}" for row in rows if row not in numbers)
+        yield from (
+            f"{name}: the first edition has no {first}"
+            for name, first in edition.same.items()
+            if first not in known[0].items()
+        )
+    for item in items(paper):
+        if item.rows and item.reason:
+            yield f"{item.name}: rows {item.rows}, yet a reason for none"

@@ -1,0 +1,222 @@
+"""Section 4.2, the search over partitions: how many there are, and what the fall-back to 0 does."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import accumulate
+from typing import Any
+
+from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements._cone import draw_target, partition, project_cone
+from verification.paper_statements._rational import Vector
+from verification.paper_statements._topk import ONE, ZERO
+from verification.paper_statements.lapin_2015.lemma_3 import clipped, solve_system
+
+# ------------------------------------------------------------------------- number of partitions
+
+
+def _draw_sizes(rng: Rng) -> Inputs:
+    d = int(rng.integers(1, 8))
+    return {"d": d, "k": int(rng.integers(1, d + 1)), "rho": Fraction(int(rng.integers(3)), 2)}
+
+
+def point_with(d: int, k: int, rho: Fraction, upper: int, middle: int) -> Vector:
+    """A point whose projection x has the given |U| and |M|, from the optimality conditions.
+
+    x has sum 1: 1/k on U, equal shares of the rest on M. Multipliers 1 of the caps on U give
+    a = x + 1 on U and x on M, up to the common shift rho - |U|/k; entries of L lie below.
+    """
+    shift = rho - Fraction(upper, k)
+    share = (1 - Fraction(upper, k)) / middle
+    entries = [Fraction(1, k) + 1] * upper + [share] * middle + [-ONE] * (d - upper - middle)
+    return [v + shift for v in entries]
+
+
+def _check_count(
+    trial: Trial, *, d: int, k: int, rho: Fraction, bound: Callable[[int, int], int], tight: bool
+) -> None:
+    found = set()
+    for upper in range(k):
+        for middle in range(k + 1 - upper, d - upper + 1):
+            a = point_with(d, k, rho, upper, middle)
+            sets = partition(project_cone(a, k, rho), k)
+            found.add((len(sets.upper), len(sets.middle)))
+    trial.exactly(
+        len(found) == bound(d, k) if tight else len(found) <= bound(d, k),
+        "another number of partitions (|U|, |M|) occurs",
+        occurring=found,
+        stated=bound(d, k),
+    )
+
+
+COUNT_PRINTED = Claim(
+    number="Projection, number of partitions",
+    section="4.2",
+    statement="the search for case 3 needs at most (k-1)(d-k+1) partitions",
+    method="one point a for each (|U|, |M|), its exact projection proved optimal",
+    expected="refuted",
+    draw=_draw_sizes,
+    check=_check_count,
+    says={"bound": lambda d, k: (k - 1) * (d - k + 1), "tight": False},
+    right={"bound": lambda d, k: k * (d - k)},
+    witnesses=({"d": 2, "k": 1, "rho": ZERO}, {"d": 4, "k": 2, "rho": ONE}),
+    instances=60,
+    note="|U| = 0 belongs to the search too; for k = 1 it is all there is.",
+    voice="asserted",
+    quote="we can limit the search to (k − 1)(d − k + 1) iterations in the worst case",
+    witness="words",
+)
+
+COUNT_RIGHT = COUNT_PRINTED.corrected(
+    statement="k(d-k) partitions occur in case 3: |U| = 0..k-1 and |U| + |M| = k+1..d",
+    says={"tight": True},
+    wrong={
+        "as printed": {"bound": lambda d, k: (k - 1) * (d - k + 1)},
+        "also |U| + |M| = k": {"bound": lambda d, k: k * (d - k + 1)},
+    },
+)
+
+# ----------------------------------------------------------------------------------- the search
+
+
+#: (|U|, |U| + |M|) -> (t, u), the solution of (6)
+Solve = Callable[[int, int], tuple[Any, Any]]
+#: (solve, sorted a, k) -> the (t, u) that fit, None if none do
+Walk = Callable[[Solve, Vector, int], tuple[Any, Any] | None]
+
+
+def every_partition(solve: Solve, a: Vector, k: int) -> tuple[Any, Any] | None:
+    """The printed search: of a sorted point (7) is about four entries."""
+    d = len(a)
+    for upper in range(k):
+        for end in range(k + 1, d + 1):
+            t, u = solve(upper, end)
+            fits = u > 0 and (end == d or a[end] <= t) and t <= a[end - 1] and a[upper] <= t + u
+            if fits and (upper == 0 or t + u <= a[upper - 1]):
+                return t, u
+    return None
+
+
+def staircase(solve: Solve, a: Vector, k: int) -> tuple[Any, Any]:
+    """Ours, for S_k(a) > 0: from |U| = k-1, |U| + |M| = k+1 on, whatever leaves L or U does so for good."""
+    upper, end = k - 1, k + 1
+    while True:
+        t, u = solve(upper, end)
+        if end < len(a) and a[end] > t:
+            end += 1
+        elif upper > 0 and a[upper - 1] < t + u:
+            upper -= 1
+        else:
+            return t, u
+
+
+def search(a: Vector, k: int, rho: Fraction, walk: Walk = every_partition) -> Vector | None:
+    """Case 2, then the partitions of case 3 in the sorted order; None if no partition fits.
+
+    Runs on Fractions, on floats and on numbers that count, comparing as printed, without tolerances.
+    """
+    d = len(a)
+    order = sorted(range(d), key=a.__getitem__, reverse=True)
+    ranked = [a[i] for i in order]
+    sums = [ZERO, *accumulate(ranked)]  # a constant number of operations each
+    constant = sums[k] / (k + rho * k**2)
+    if constant > 0 and (k == d or ranked[k] <= ranked[k - 1] - constant):
+        return [constant if i in order[:k] else ZERO for i in range(d)]
+
+    def solve(upper: int, end: int) -> tuple[Any, Any]:
+        return solve_system((upper, end - upper), (sums[upper], sums[end] - sums[upper]), k, rho)
+
+    found = walk(solve, ranked, k)
+    return None if found is None else clipped(a, *found)
+
+
+def _objective(x: Vector, a: Vector, rho: Fraction) -> Fraction:
+    s = sum(x, ZERO)
+    return sum(((v - w) ** 2 for v, w in zip(x, a, strict=True)), ZERO) + rho * s**2
+
+
+def _draw_decimal(rng: Rng) -> Inputs:
+    d = int(rng.integers(3, 8))
+    return {
+        "a": [Fraction(int(v), 10) for v in rng.integers(-25, 26, size=d)],
+        "k": int(rng.integers(2, d + 1)),
+        "rho": Fraction(int(rng.integers(2))),
+    }
+
+
+def _check_float(
+    trial: Trial, *, a: Vector, k: int, rho: Fraction, arithmetic: Callable[[Fraction], Any]
+) -> None:
+    """Whether the search, in the given arithmetic and with fall-back 0, finds the projection."""
+    found = search([arithmetic(v) for v in a], k, arithmetic(rho))
+    x = [ZERO] * len(a) if found is None else [Fraction(v) for v in found]
+    right = project_cone(a, k, rho)
+    excess = _objective(x, a, rho) - _objective(right, a, rho)
+    # Rounding of the inputs alone would move the objective by 1e-16; a thousandth is another x.
+    trial.exactly(
+        abs(excess) <= Fraction(1, 1000),
+        "the search ends with no fitting partition, and 0 is not the projection",
+        returned=x,
+        projection=right,
+    )
+
+
+FALLBACK = Claim(
+    number="Projection, fall-back to 0",
+    section="4.2",
+    statement="in floating point, the search with (7) as printed and 0 if nothing fits returns the "
+    "projection",
+    method="the search in double precision; what it returns judged in rational arithmetic",
+    expected="refuted",
+    draw=_draw_decimal,
+    check=_check_float,
+    says={"arithmetic": float},
+    right={"arithmetic": Fraction},
+    witnesses=({"a": [Fraction(v, 10) for v in (8, 21, 19, 4, -15, -2)], "k": 4, "rho": ZERO},),
+    instances=500,
+    note="With ties at a threshold (7) fails by one rounding error for every partition; since 0 is "
+    "right only for S_k(a) <= 0, the fall-back hides the failure.",
+    voice="implied",
+    quote="For the biased projection, we leave x = 0 as the fallback case",
+    witness="words",
+)
+
+
+def _check_exact(
+    trial: Trial,
+    *,
+    a: Vector,
+    k: int,
+    rho: Fraction,
+    search: Callable[[Vector, int, Fraction], Vector | None],
+) -> None:
+    right = project_cone(a, k, rho)
+    found = search(a, k, rho)
+    trial.exactly(
+        found == right if any(right) else found is None,
+        "the search does not find the projection",
+        found=found,
+        projection=right,
+    )
+
+
+def _without_empty_upper(a: Vector, k: int, rho: Fraction) -> Vector | None:
+    x = search(a, k, rho)
+    return None if x is None or not partition(x, k).upper else x
+
+
+SEARCH = Claim(
+    number="Projection, search in exact arithmetic",
+    section="4.2",
+    statement="if S_k(a) > 0, case 2 or one of the k(d-k) partitions fits and gives the "
+    "projection; if S_k(a) <= 0, none fits with u > 0",
+    method="the search in rational arithmetic against exact projections, proved optimal",
+    expected="repaired",
+    draw=draw_target,
+    check=_check_exact,
+    says={"search": search},
+    wrong={
+        "|U| = 0 not searched": {"search": _without_empty_upper},
+        "rho forgotten": {"search": lambda a, k, rho: search(a, k, ZERO)},
+    },
+    instances=1000,
+)

@@ -1,0 +1,55 @@
+"""Equations (8) and (9): the two top-k simplices beside each other."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import comb
+
+from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements._rational import Matrix, Vector, vertices
+from verification.paper_statements._topk import alpha_halfspaces, beta_halfspaces, inside
+
+Halfspaces = Callable[[int, int, Fraction], tuple[Matrix, Vector]]
+
+
+def _draw(rng: Rng) -> Inputs:
+    d = int(rng.integers(1, 5))
+    return {"d": d, "k": int(rng.integers(1, d + 1)), "r": Fraction(int(rng.integers(1, 5)), 2)}
+
+
+def _check(
+    trial: Trial,
+    *,
+    d: int,
+    k: int,
+    r: Fraction,
+    alpha: Halfspaces,
+    beta: Halfspaces,
+    count: Callable[[int, int], int],
+) -> None:
+    small, large = vertices(*alpha(d, k, r)), vertices(*beta(d, k, r))
+    trial.exactly(all(inside(x, beta(d, k, r)) for x in small), "alpha is not inside beta")
+    trial.exactly(all(inside(x, alpha_halfspaces(d, 1, r)) for x in large), "outside the simplex")
+    trial.exactly((small == large) == (k == 1), "equal for k > 1, or different for k = 1")
+    trial.exactly(len(large) == count(d, k), "another number of vertices", number=len(large))
+
+
+SETS = Claim(
+    number="Equations (8) and (9)",
+    section="2.3",
+    statement="the top-k simplex alpha is inside beta, and that inside the simplex, all equal at "
+    "k = 1 and different otherwise (k <= d); beta has sum_(j<=k) C(d,j) vertices",
+    method="every choice of active constraints solved in rational arithmetic, d <= 4",
+    draw=_draw,
+    check=_check,
+    says={
+        "alpha": alpha_halfspaces,
+        "beta": beta_halfspaces,
+        "count": lambda d, k: sum(comb(d, j) for j in range(k + 1)),
+    },
+    wrong={
+        "exchanged": {"alpha": beta_halfspaces, "beta": alpha_halfspaces},
+        "vertices of alpha": {"count": lambda d, k: comb(d, k) + 1},
+    },
+    instances=25,
+    voice="implied",
+)

@@ -1,0 +1,281 @@
+"""Section 3.2: the order of the ranks opt_j, and what the joint feature and the AP depend on."""
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from operator import eq, ge, le
+
+from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements._ranking import (
+    Labels,
+    above,
+    average_precision,
+    below,
+    delta,
+    draw_samples,
+    joint_feature,
+    levels_of,
+    maximisers,
+)
+from verification.paper_statements._rational import Vector, vector
+from verification.paper_statements.mohapatra_2014.proposition_1 import draw_many
+
+
+def argmaxes(s: Vector, t: Vector) -> list[list[int]]:
+    """All optimal ranks of each negative, in {1..P+1}."""
+    return [maximisers(delta(j, s, t)) for j in range(1, len(t) + 1)]
+
+
+# ------------------------------------------------------------------------------------- monotone
+
+
+def _check_order(
+    trial: Trial, *, s: Vector, t: Vector, relation: Callable[[int, int], bool]
+) -> None:
+    """relation(opt_k, opt_j) for k < j and every choice of the two."""
+    ranks = argmaxes(s, t)
+    pairs = [
+        (k + 1, j + 1)
+        for k, j in combinations(range(len(t)), 2)
+        if not all(relation(a, b) for a in ranks[k] for b in ranks[j])
+    ]
+    trial.exactly(
+        not pairs, "the ranks of two negatives are in another order", pairs=pairs, ranks=ranks
+    )
+
+
+ORDER_PRINTED = Claim(
+    number="Section 3.2, order of opt_j",
+    section="3.2",
+    statement="opt_k >= opt_j for k < j (negatives in descending order of scores)",
+    method="all argmaxes over {1..P+1}, rational",
+    expected="refuted",
+    draw=draw_many,
+    check=_check_order,
+    says={"relation": ge},
+    right={"relation": le},
+    witnesses=({"s": vector(0), "t": vector(1, -100)},),
+    instances=100,
+    note="As our scan reads. A sign in a scan, without a second witness, is no erratum: the sentence that it "
+    "stands in draws the conclusion of the other order.",
+    voice="ours",
+)
+
+ORDER_RIGHT = ORDER_PRINTED.corrected(
+    statement="opt_k <= opt_j for k < j, whichever argmaxes over {1..P+1} are taken: already the "
+    "largest for k is at most the smallest for j",
+    method="all argmaxes, equal negatives and plateaus included, rational",
+    wrong={"as printed": {"relation": ge}, "all equal": {"relation": eq}},
+    instances=300,
+    note="h_k(j) falls strictly in j, so that delta_k - delta_j grows strictly in the rank. Every "
+    "tie rule therefore gives a ranking, and divide and conquer over j is exact.",
+)
+
+
+def _check_first(
+    trial: Trial,
+    *,
+    s: Vector,
+    t: Vector,
+    follows: Callable[[int, int], bool],
+    rank: Callable[[int], int],
+) -> None:
+    ranks, special = argmaxes(s, t), rank(len(s))
+    pairs = [
+        (j + 1, k + 1)
+        for j, found in enumerate(ranks)
+        for k, other in enumerate(ranks)
+        if special in found and follows(k, j) and special not in other
+    ]
+    trial.exactly(not pairs, "j has the rank, k has not", pairs=pairs, ranks=ranks)
+
+
+FIRST = Claim(
+    number="Section 3.2, first property",
+    section="3.2",
+    statement="if opt_j = P+1, then opt_k = P+1 for all k > j",
+    method="all argmaxes over {1..P+1}, rational",
+    draw=draw_many,
+    check=_check_first,
+    says={"follows": lambda k, j: k > j, "rank": lambda p: p + 1},
+    wrong={
+        "for all k < j": {"follows": lambda k, j: k < j},
+        "the rank P": {"rank": lambda p: p},
+        "the rank 1": {"rank": lambda p: 1},
+    },
+    instances=200,
+    voice="asserted",
+)
+
+
+def _check_shared(
+    trial: Trial, *, s: Vector, t: Vector, between: Callable[[int, int], Sequence[int]]
+) -> None:
+    ranks = argmaxes(s, t)
+    ends = [
+        (a + 1, b + 1)
+        for a, b in combinations(range(len(t)), 2)
+        for rank in set(ranks[a]) & set(ranks[b])
+        if any(ranks[k] != [rank] for k in between(a, b) if k < len(t))
+    ]
+    trial.exactly(not ends, "another rank in between", ends=ends, ranks=ranks)
+
+
+SHARED = Claim(
+    number="Section 3.2, shared ranks",
+    section="3.2",
+    statement="if the negatives a < b have the same optimal rank, all between them have it",
+    method="all argmaxes over {1..P+1}, rational",
+    draw=draw_many,
+    check=_check_shared,
+    says={"between": lambda a, b: range(a + 1, b)},
+    wrong={
+        "and the one after b": {"between": lambda a, b: range(a + 1, b + 2)},
+        "and the one before a": {"between": lambda a, b: range(max(0, a - 1), b)},
+    },
+    instances=200,
+    voice="asserted",
+)
+
+
+def divide(s: Vector, t: Vector, span: Callable[[int, int, int], tuple[int, int]]) -> list[int]:
+    """Ranks of all negatives, the middle one first, each half within the span that is left."""
+    ranks = [0] * len(t)
+
+    def conquer(first: int, last: int, low: int, high: int) -> None:
+        if first <= last:
+            middle = (first + last) // 2
+            values = delta(middle + 1, s, t)[low - 1 : high]
+            ranks[middle] = rank = low - 1 + maximisers(values)[-1]
+            before, after = span(low, rank, high)
+            conquer(first, middle - 1, low, before)
+            conquer(middle + 1, last, after, high)
+
+    conquer(0, len(t) - 1, 1, len(s) + 1)
+    return ranks
+
+
+def _check_divide(
+    trial: Trial, *, s: Vector, t: Vector, span: Callable[[int, int, int], tuple[int, int]]
+) -> None:
+    found, right = divide(s, t, span), [ranks[-1] for ranks in argmaxes(s, t)]
+    trial.exactly(found == right, "another rank", found=found, right=right)
+
+
+DIVIDE = Claim(
+    number="Section 3.2, divide and conquer",
+    section="3.2",
+    statement="the rank of the middle negative bounds those before it from above and those after "
+    "it from below: halving the list this way finds all largest argmaxes",
+    method="against all ranks of each negative, rational",
+    expected="repaired",
+    draw=draw_many,
+    check=_check_divide,
+    says={"span": lambda low, rank, high: (rank, rank)},
+    wrong={
+        "as the order is printed": {"span": lambda low, rank, high: (high, min(rank + 1, high))},
+        "a rank is used once": {"span": lambda low, rank, high: (max(low, rank - 1), rank)},
+    },
+    instances=200,
+    note="Ours.",
+)
+
+# ------------------------------------------------------------------------- the second property
+
+
+def _draw_two(rng: Rng) -> Inputs:
+    """Two rankings that differ by exchanges of neighbours of one class, or of two negatives."""
+    given = draw_samples(rng, most=8)
+    labels = given["labels"]
+    order = [int(v) for v in rng.permutation(len(labels))]
+    other = list(order)
+    for _ in range(4):
+        i, j = (int(v) for v in rng.integers(0, len(labels), 2))
+        if labels[other[i]] == labels[other[j]] and (rng.random() < 0.4 or abs(i - j) == 1):
+            other[i], other[j] = other[j], other[i]
+    return {"labels": labels, "features": given["scores"], "orders": (order, other)}
+
+
+#: (labels, levels) -> what the two rankings have to agree in
+Key = Callable[[tuple[int, ...], list[int]], object]
+
+
+def counts_of_positives(labels: Labels, levels: list[int]) -> object:
+    """How many negatives stand above each positive, sample by sample."""
+    return [above(labels, levels, i, 0) for i, label in enumerate(labels) if label]
+
+
+def sorted_counts(labels: Labels, levels: list[int]) -> object:
+    """The same, whichever positive it is."""
+    return sorted(above(labels, levels, i, 0) for i, label in enumerate(labels) if label)
+
+
+def counts_of_all(labels: Labels, levels: list[int]) -> object:
+    """Negatives above each positive, positives below each negative, sample by sample."""
+    return [
+        above(labels, levels, i, 0) if label else below(labels, levels, i, 1)
+        for i, label in enumerate(labels)
+    ]
+
+
+def total(labels: Labels, levels: list[int]) -> object:
+    """Number of inversions."""
+    return sum(above(labels, levels, i, 0) for i, label in enumerate(labels) if label)
+
+
+def _check_second(
+    trial: Trial,
+    *,
+    labels: Labels,
+    features: Vector,
+    orders: tuple[list[int], list[int]],
+    for_feature: Key,
+    for_precision: Key,
+) -> None:
+    first, second = (levels_of(order) for order in orders)
+    maps = [joint_feature(labels, levels, features) for levels in (first, second)]
+    same = for_feature(labels, first) == for_feature(labels, second)
+    trial.exactly(
+        not same or maps[0] == maps[1], "two rankings have different joint features", maps=maps
+    )
+    found = [average_precision([labels[i] for i in order]) for order in orders]
+    same = for_precision(labels, first) == for_precision(labels, second)
+    trial.exactly(
+        not same or found[0] == found[1], "two rankings have different AP", precisions=found
+    )
+
+
+SECOND_PRINTED = Claim(
+    number="Section 3.2, second property",
+    section="3.2",
+    statement="the joint feature and the AP depend only on how many negatives are ranked higher "
+    "and lower than each positive",
+    method="pairs of rankings that agree in these numbers, rational",
+    expected="refuted",
+    draw=_draw_two,
+    check=_check_second,
+    says={"for_feature": counts_of_positives, "for_precision": counts_of_positives},
+    right={"for_feature": counts_of_all},
+    witnesses=(
+        {"labels": (1, 0, 0), "features": vector(0, 1, 2), "orders": ([1, 0, 2], [2, 0, 1])},
+    ),
+    instances=300,
+    note="True of the AP. The joint feature needs to know which negatives they are: two negatives "
+    "on either side of a positive may not be exchanged. Where the negatives stand in the order of "
+    "their scores, as in Algorithms 1 to 3, the numbers say which.",
+    voice="asserted",
+    quote="only depend on the number of negatives that are ranked higher and lower than each positive",
+    witness="words",
+)
+
+SECOND_RIGHT = SECOND_PRINTED.corrected(
+    statement="the joint feature depends on the negatives above each positive and the positives "
+    "below each negative; the AP on the former numbers alone, in any order. Negatives of one "
+    "interleaving rank may be exchanged",
+    says={"for_precision": sorted_counts},
+    wrong={
+        "as printed": {"for_feature": counts_of_positives},
+        "joint feature by sorted numbers": {"for_feature": sorted_counts},
+        "joint feature by the number of inversions": {"for_feature": total},
+    },
+    instances=600,
+)
