@@ -22,8 +22,6 @@ from verification.benchmarks import protocol
 from verification.benchmarks.binary import LAMS
 from verification.benchmarks.methods import Loss
 from verification.benchmarks.protocol import Fit, Row, RowResult, loss_of, methods_for
-from verification.report.document import Cell, table
-from verification.report.latex import latex_text
 
 RNG = np.random.default_rng(3)
 Y = np.arange(400) % 5
@@ -77,7 +75,7 @@ def test_softmax_is_what_scikit_learn_has_in_the_same_protocol(file: Path, tmp_p
     assert max(row["gap"] for row in told["rows"]) <= 1e-8
     assert all(
         (tmp_path / "out" / f"compare.{kind}").stat().st_size
-        for kind in ("tex", "html", "md", "svg")
+        for kind in ("html", "md", "svg")
     )
 
 
@@ -266,11 +264,3 @@ def test_names_of_the_tables_are_losses(name: str) -> None:
     assert (loss.gamma > 0.0) == name.startswith("smooth")
     assert loss.variant == ("beta" if name.endswith("beta") else "alpha")
     assert loss.k == next((int(c) for c in name if c.isdigit()), 1)
-
-
-def test_latex_has_no_commands_of_its_own() -> None:
-    shown = latex_text(
-        table("t", ("a_b", "n"), [("50 % & more\\", Cell("1.0 ± 0.1", "good"))], ("n",))
-    )
-    assert r"50 \% \& more\textbackslash{} & \textbf{1.0 $\pm$ 0.1} \\" in shown
-    assert r"a\_b & n \\" in shown

@@ -22,11 +22,9 @@ from verification.report.document import (
     Document,
     Paragraph,
     Picture,
-    Table,
     number,
     table,
 )
-from verification.report.latex import latex_text
 from verification.report.render import rendered, replace_files
 
 REPORT = "compare"
@@ -164,12 +162,10 @@ def _picture(settings: Settings, measured: dict[str, np.ndarray]) -> tuple[Pictu
 
 
 def save(made: Document, folder: Path) -> list[Path]:
-    """Write the table as CSV, LaTeX, JSON, Markdown and HTML, and the plot: all of them, or none."""
+    """Write the table as CSV, JSON, Markdown and HTML, and the plot: all of them, or none."""
     output = folder / f"{REPORT}.csv"
-    shown = next(block for block in made.blocks if isinstance(block, Table))
     files = {
         output: _csv(made).encode(),
-        output.with_suffix(".tex"): latex_text(shown).encode(),
         **rendered(made, output),
     }
     for picture in made.appendix:
