@@ -1,5 +1,6 @@
 """Arguments of operations, checked: what the formulas and proofs get to see."""
 
+import math
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
@@ -81,3 +82,15 @@ def take(params: dict[str, Any], name: str, default: Any = None) -> Any:
     if default is None:
         raise InvalidParameterError(name, "missing", "a value", f"pass {name}=...")
     return default
+
+
+def scaled_by(loss: Loss, size: float) -> tuple[float, dict[str, Any]]:
+    """Scale by which z may be divided, a power of two near ``size``, and the parameters in it.
+
+    Powers of two are exact to divide by, and few different ones occur.
+    """
+    if not loss.module.SPEC.homogeneous:
+        return 1.0, loss.params
+    scale = math.ldexp(1.0, round(math.log2(size))) if size > 0 else 1.0
+    units = {s.name: s.unit for s in loss.module.SPEC.symbols}
+    return scale, {n: v / scale if units[n] == "z" else v for n, v in loss.params.items()}

@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from refsolve.proofs.certificate import Certificate
-from refsolve.proofs.loss import Loss
 
 #: An answer is certified when its gap is below this fraction of the instance's natural size.
 TOLERANCE = 1e-8
-
-
-def scaled_by(loss: Loss, size: float) -> tuple[float, dict[str, Any]]:
-    """Scale by which z may be divided, a power of two near ``size``, and the parameters in it.
-
-    Powers of two are exact to divide by, and few different ones occur.
-    """
-    if not loss.module.SPEC.homogeneous:
-        return 1.0, loss.params
-    scale = math.ldexp(1.0, round(math.log2(size))) if size > 0 else 1.0
-    units = {s.name: s.unit for s in loss.module.SPEC.symbols}
-    return scale, {n: v / scale if units[n] == "z" else v for n, v in loss.params.items()}
 
 
 @dataclass(frozen=True)
@@ -62,7 +48,7 @@ class ParametrizedProblem:
     unit : float
         Natural size of the objective; the certified gap is judged relative to it. 0 where the
         instance does not tell: the certificate's own scale then.
-    other : Posed or None
+    other : ParametrizedProblem or None
         The same instance in another form, asked when no answer to this one certifies.
     """
 

@@ -15,8 +15,8 @@ import numpy as np
 from refsolve import _pieces_program, _ranking_program, catalogue, certificates
 from refsolve._lazy import cp
 from refsolve._types import Array
-from refsolve.arguments import check_example, check_point, set_arguments, take
-from refsolve.canonicalize import Answer, ParametrizedProblem, Template, scaled_by
+from refsolve.arguments import check_example, check_point, scaled_by, set_arguments, take
+from refsolve.canonicalize import Answer, ParametrizedProblem, Template
 from refsolve.operations import WEIGHT
 from refsolve.proofs import families
 from refsolve.proofs.loss import Loss

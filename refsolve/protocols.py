@@ -11,12 +11,12 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from refsolve._types import Array
+from refsolve.canonicalize import ParametrizedProblem
 from refsolve.errors import InvalidParameterError
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
-    from refsolve.canonicalize import ParametrizedProblem
     from refsolve.spec import Spec
 
 

@@ -16,20 +16,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Protocol, Self, cast, runtime_checkable
+from typing import Any, Protocol, Self, cast, runtime_checkable
 
 from refsolve._types import Array, Float, Floats
 from refsolve.errors import InvalidParameterError
+from refsolve.proofs.domain import Domain
 from refsolve.protocols import missing
-
-if TYPE_CHECKING:
-    from refsolve.proofs.curved import Curved, Found, Solution
-    from refsolve.proofs.domain import Domain
 
 Decimals = Sequence[Decimal]
 
-__all__ = ["Decimals", "Generator", "Point", "Twin", "WithRest", "check"]
+__all__ = ["Decimals", "Generator", "Point", "WithRest", "check"]
 
 
 @dataclass(frozen=True)
@@ -130,55 +126,6 @@ class WithRest(Generator, Protocol):
 
     def rest_bounds(self, domain: Domain, b: Array, beta: Float, coupled: bool) -> tuple[Any, Any]:
         """Bounds on log(1 - s) at the minimiser that `propose` seeks."""
-        ...
-
-
-@runtime_checkable
-class Twin(Generator, Protocol):
-    """What the kit asks of a generator that is not rational, in decimals of the active context."""
-
-    def solve(self, core: Curved, b: list[Decimal], alpha: Decimal) -> Found:
-        """Minimiser with its complement and multipliers; ArithmeticError if there is none."""
-        ...
-
-    def conditions(self, core: Curved, found: Found) -> Decimal:
-        """Largest violation of the conditions of optimality, as a change of b."""
-        ...
-
-    def complements(self, x: Decimals) -> list[Decimal]:
-        """(1 - s,), or 1 - x_i for every entry; empty where h has none."""
-        ...
-
-    def inner(self, x: Sequence[Fraction]) -> tuple[list[Decimal], list[Decimal]]:
-        """A point beside x, with complement, at which h is smooth."""
-        ...
-
-    def slopes(self, p: Decimals, rest: Decimals) -> list[Decimal]:
-        """Gradient of h at p, inside the domain of h."""
-        ...
-
-    def divergence(self, x: Decimals, complement: Decimals, p: Decimals, rest: Decimals) -> Decimal:
-        """Bregman divergence of x from p, a sum of nonnegative terms."""
-        ...
-
-    def moves(self, core: Curved, found: Solution, by: Decimal) -> list[Decimal]:
-        """How far a change of b by ``by`` moves every entry."""
-        ...
-
-    def spread(self, x: Decimals, rest: Decimals, off: Decimals) -> Decimal:
-        """Bound on h's share of what entries that are off by these bounds cost to second order."""
-        ...
-
-    def loss(self, core: Curved, found: Solution) -> Decimal:
-        """The loss at b, -min F with alpha = 0, without cancellation."""
-        ...
-
-    def number(self, x: Sequence[Fraction]) -> Decimal:
-        """H at a feasible x, taken exactly."""
-        ...
-
-    def rounded(self, x: Sequence[float], eps: float) -> float:
-        """What rounding of the entries, in units of eps, does to h."""
         ...
 
 

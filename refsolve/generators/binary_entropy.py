@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from refsolve import formulas as f
 from refsolve._types import Float, Floats
@@ -20,10 +20,8 @@ from refsolve.generators import Array, Decimals, Point
 from refsolve.generators import logarithms as lg
 from refsolve.generators.entropic import Entropic
 from refsolve.generators.roots import near
-
-if TYPE_CHECKING:
-    from refsolve.proofs.curved import Curved, Found, Solution
-    from refsolve.proofs.domain import Domain
+from refsolve.proofs.curved import Curved, Found, Solution
+from refsolve.proofs.domain import Domain
 
 
 @dataclass(frozen=True)

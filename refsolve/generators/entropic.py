@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -20,11 +20,9 @@ from refsolve._types import Floats
 from refsolve.exact import decimals as dec
 from refsolve.generators import Array, Decimals, Point
 from refsolve.generators import logarithms as logs
+from refsolve.proofs.curved import Curved, Solution
+from refsolve.proofs.domain import Domain
 from refsolve.protocols import Capped
-
-if TYPE_CHECKING:
-    from refsolve.proofs.curved import Curved, Solution
-    from refsolve.proofs.domain import Domain
 
 #: In the place of zeros of x where its logarithm is taken.
 FLOOR = Decimal("1e-55")

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -34,10 +34,8 @@ from refsolve.generators import Array, Decimals, Point
 from refsolve.generators import logarithms as lg
 from refsolve.generators.entropic import Entropic
 from refsolve.generators.roots import MANY, bracket, log_root, near, sum_root
-
-if TYPE_CHECKING:
-    from refsolve.proofs.curved import Curved, Found, Solution
-    from refsolve.proofs.domain import Domain
+from refsolve.proofs.curved import Curved, Found, Solution
+from refsolve.proofs.domain import Domain
 
 
 def _caps(domain: Domain) -> tuple[int, bool]:

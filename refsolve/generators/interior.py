@@ -10,7 +10,7 @@ from __future__ import annotations
 import decimal
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,15 +18,22 @@ from refsolve._types import Array, Float
 from refsolve.errors import InvalidParameterError
 from refsolve.exact.decimals import decimal_of
 from refsolve.formulas import objects
-
-if TYPE_CHECKING:
-    from refsolve.generators.separable import Separable
-    from refsolve.proofs.domain import Domain
+from refsolve.proofs.domain import Domain
 
 STEPS = 240
 
 
-def minimise(h: Separable, domain: Domain, b: Array, alpha: Float | Decimal, rho: int) -> Array:
+class Smooth(Protocol):
+    """h by its derivatives, entry by entry."""
+
+    def slope(self, x: Array) -> Array:
+        """First derivatives."""
+
+    def curvature(self, x: Array) -> Array:
+        """Second derivatives."""
+
+
+def minimise(h: Smooth, domain: Domain, b: Array, alpha: Float | Decimal, rho: int) -> Array:
     """A point near the minimiser, in the numbers of ``b``."""
     if not hasattr(domain.module, "halfspaces"):
         raise InvalidParameterError(
@@ -52,7 +59,7 @@ def _numbers(values: list[Fraction], like: Array) -> Array:
 
 
 def _search(
-    h: Separable, domain: Domain, b: Array, alpha: Float | Decimal, rho: int, least: Float | Decimal
+    h: Smooth, domain: Domain, b: Array, alpha: Float | Decimal, rho: int, least: Float | Decimal
 ) -> Array:
     d = b.size
     rows = domain.module.halfspaces(d, **domain.params)
@@ -112,7 +119,7 @@ def _reach(v: Array, dv: Array, one: Any) -> Any:
     return min([one, *(share * r for r in ratios)])
 
 
-def _inside(h: Separable, x: Array, dx: Array, step: Float | Decimal) -> Any:
+def _inside(h: Smooth, x: Array, dx: Array, step: Float | Decimal) -> Any:
     """The step, shortened until h is smooth at its end."""
     for _ in range(200):
         try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -18,9 +18,7 @@ from refsolve import formulas as f
 from refsolve._types import Float, Floats, Scalar
 from refsolve.errors import InvalidParameterError
 from refsolve.generators import Array, Point
-
-if TYPE_CHECKING:
-    from refsolve.proofs.domain import Domain
+from refsolve.proofs.domain import Domain
 
 #: Multiple of z whose projection lies on the optimal face.
 FAR = 2.0**20

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -34,10 +34,8 @@ from refsolve.exact.decimals import ZERO, decimal_of, dot
 from refsolve.generators import Array, Decimals, Point
 from refsolve.generators.entropic import FLOOR
 from refsolve.generators.interior import minimise
-
-if TYPE_CHECKING:
-    from refsolve.proofs.curved import Curved, Found, Solution
-    from refsolve.proofs.domain import Domain
+from refsolve.proofs.curved import Curved, Found, Solution
+from refsolve.proofs.domain import Domain
 
 
 def _entrywise(name: str, own: Callable[[Any], Any]) -> Callable[[Array], Array]:

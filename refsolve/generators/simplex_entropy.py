@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -28,10 +28,8 @@ from refsolve.generators import Array, Decimals, Point
 from refsolve.generators import logarithms as lg
 from refsolve.generators.entropic import Entropic
 from refsolve.generators.roots import MANY, bracket, log_root, near
-
-if TYPE_CHECKING:
-    from refsolve.proofs.curved import Curved, Found, Solution
-    from refsolve.proofs.domain import Domain
+from refsolve.proofs.curved import Curved, Found, Solution
+from refsolve.proofs.domain import Domain
 
 
 @dataclass(frozen=True)

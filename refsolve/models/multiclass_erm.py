@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve._lazy import cp
-from refsolve.arguments import take
-from refsolve.canonicalize import Answer, ParametrizedProblem, Template, scaled_by
+from refsolve.arguments import scaled_by, take
+from refsolve.canonicalize import Answer, ParametrizedProblem, Template
 from refsolve.errors import InvalidParameterError
 from refsolve.models._data import BOX, LAM, Data, check_data
 from refsolve.models._symbols import CLASSES, COSTS, GAMMA, GRAM, GUESSES, LOSS, OR_GRAM, WEIGHTS

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from refsolve import catalogue
 from refsolve._lazy import cp
 from refsolve._types import Array
-from refsolve.arguments import take
-from refsolve.canonicalize import Answer, ParametrizedProblem, Template, scaled_by
+from refsolve.arguments import scaled_by, take
+from refsolve.canonicalize import Answer, ParametrizedProblem, Template
 from refsolve.errors import InvalidParameterError
 from refsolve.models._symbols import BEHIND, COSTS, GAMMA, GUESSES, LOSS, PROBABILITIES
 from refsolve.models._trained import ModelCertificate

@@ -9,20 +9,23 @@ says for which perturbation of b its point solves the conditions of optimality e
 no more than the curvature lets it. `gap` bounds F(x) - min F at any x from formulas alone.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from refsolve import formulas as f
 from refsolve.errors import UncertainError
 from refsolve.exact.decimals import CERTAIN, ONE, ZERO, decimal_of, digits, dot, total
-from refsolve.generators import Decimals, Twin
+from refsolve.generators import Decimals, Generator
 from refsolve.proofs.domain import Domain
 
-__all__ = ["CERTAIN", "Curved", "Solution", "UncertainError", "gap", "solve"]
+__all__ = ["CERTAIN", "Curved", "Solution", "Twin", "UncertainError", "gap", "solve"]
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,55 @@ class Solution:
 
 
 Found = tuple[Decimals, Decimals, Decimal, Decimals]
+
+
+@runtime_checkable
+class Twin(Generator, Protocol):
+    """What the kit asks of a generator that is not rational, in decimals of the active context."""
+
+    def solve(self, core: Curved, b: list[Decimal], alpha: Decimal) -> Found:
+        """Minimiser with its complement and multipliers; ArithmeticError if there is none."""
+        ...
+
+    def conditions(self, core: Curved, found: Found) -> Decimal:
+        """Largest violation of the conditions of optimality, as a change of b."""
+        ...
+
+    def complements(self, x: Decimals) -> list[Decimal]:
+        """(1 - s,), or 1 - x_i for every entry; empty where h has none."""
+        ...
+
+    def inner(self, x: Sequence[Fraction]) -> tuple[list[Decimal], list[Decimal]]:
+        """A point beside x, with complement, at which h is smooth."""
+        ...
+
+    def slopes(self, p: Decimals, rest: Decimals) -> list[Decimal]:
+        """Gradient of h at p, inside the domain of h."""
+        ...
+
+    def divergence(self, x: Decimals, complement: Decimals, p: Decimals, rest: Decimals) -> Decimal:
+        """Bregman divergence of x from p, a sum of nonnegative terms."""
+        ...
+
+    def moves(self, core: Curved, found: Solution, by: Decimal) -> list[Decimal]:
+        """How far a change of b by ``by`` moves every entry."""
+        ...
+
+    def spread(self, x: Decimals, rest: Decimals, off: Decimals) -> Decimal:
+        """Bound on h's share of what entries that are off by these bounds cost to second order."""
+        ...
+
+    def loss(self, core: Curved, found: Solution) -> Decimal:
+        """The loss at b, -min F with alpha = 0, without cancellation."""
+        ...
+
+    def number(self, x: Sequence[Fraction]) -> Decimal:
+        """H at a feasible x, taken exactly."""
+        ...
+
+    def rounded(self, x: Sequence[float], eps: float) -> float:
+        """What rounding of the entries, in units of eps, does to h."""
+        ...
 
 
 def precision(core: Curved) -> Any:

@@ -74,8 +74,7 @@ def test_softmax_is_what_scikit_learn_has_in_the_same_protocol(file: Path, tmp_p
     assert float(lines[1][1]) == pytest.approx(np.mean([a[0] for a in row["accuracy"]]))
     assert max(row["gap"] for row in told["rows"]) <= 1e-8
     assert all(
-        (tmp_path / "out" / f"compare.{kind}").stat().st_size
-        for kind in ("html", "md", "svg")
+        (tmp_path / "out" / f"compare.{kind}").stat().st_size for kind in ("html", "md", "svg")
     )
 
 

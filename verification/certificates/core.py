@@ -20,9 +20,8 @@ import numpy as np
 
 from refsolve import catalogue
 from refsolve import formulas as f
-from refsolve.generators import Twin
 from refsolve.generators.quadratic import Quadratic
-from refsolve.proofs.curved import Curved
+from refsolve.proofs.curved import Curved, Twin
 from refsolve.proofs.domain import Domain
 from refsolve.proofs.loss import dual_params, generator_of
 from refsolve.proofs.rationals import Vector, exact, number, vector

@@ -5,14 +5,10 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 from verification.kit.solver_call import TIMEOUT
-
-if TYPE_CHECKING:
-    from verification.failures.replay import Replay
-    from verification.verdicts.report import Report
 
 #: What stands in the place of a solver where none was given.
 FAST = "fast"
@@ -47,7 +43,27 @@ def settings_of(function: Callable[..., Any]) -> dict[str, Any]:
     return {**program, "started": started} if started else program
 
 
-def command(run: Report | Replay) -> str:
+class Described(Protocol):
+    """What a line is made of: a run, or the replay of a stored failure."""
+
+    @property
+    def profile(self) -> str:
+        """Which instances."""
+
+    @property
+    def seed(self) -> int | None:
+        """Of the instances."""
+
+    @property
+    def candidate(self) -> str:
+        """Name of the solver."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What else `verify` was given."""
+
+
+def command(run: Described) -> str:
     """The run as one line; empty if the command line cannot say it.
 
     That is so for a function without a name to import, and for a program that was started with

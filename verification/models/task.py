@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from refsolve import catalogue
 from refsolve.spec import REQUIRED, Symbol
-
-if TYPE_CHECKING:
-    from verification.instances.instance import Instance
-    from verification.verdicts.verdict import Judgement
 
 Params = dict[str, Any]
 Side = Mapping[str, Any] | None
@@ -153,7 +149,3 @@ class ModelTask:
     def mistakes(self, params: Params) -> Iterator[tuple[str, Params]]:
         """Problems that are solved in the place of this one, in words and arguments."""
         return iter(())
-
-    def judge(self, instance: Instance, given: Mapping[str, np.ndarray]) -> Judgement | None:
-        """The verdict on a model that is not convex; None: by its certificates."""
-        return None

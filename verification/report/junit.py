@@ -14,22 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from verification.failures.run_command import command
 from verification.report.document import number, tally
 from verification.report.environment import versions
 from verification.report.page import visible
+from verification.verdicts.run import Run
 from verification.verdicts.verdict import Verdict
-
-if TYPE_CHECKING:
-    from verification.verdicts.report import Report
 
 _ERRORS = (Verdict.CRASH, Verdict.TIMEOUT)
 
 
-def render_junit(reports: Sequence[Report]) -> str:
+def render_junit(reports: Sequence[Run]) -> str:
     """The XML of some runs."""
     root = ET.Element("testsuites")
     suites = [_suite(report, i) for i, report in enumerate(reports)]
@@ -46,7 +43,7 @@ def _clean(text: str) -> str:
     return visible(text).translate(dict.fromkeys((0xFFFE, 0xFFFF), "\ufffd"))
 
 
-def _suite(report: Report, place: int) -> ET.Element:
+def _suite(report: Run, place: int) -> ET.Element:
     start = datetime.now(UTC) - timedelta(seconds=report.elapsed)
     suite = ET.Element(
         "testsuite",
@@ -79,7 +76,7 @@ def _suite(report: Report, place: int) -> ET.Element:
     return suite
 
 
-def _properties(report: Report) -> dict[str, str]:
+def _properties(report: Run) -> dict[str, str]:
     found = {
         "candidate": report.candidate,
         "profile": report.profile,
@@ -93,7 +90,7 @@ def _properties(report: Report) -> dict[str, str]:
     return found
 
 
-def _case(report: Report, check: str, family: str, counts: Mapping[str, int]) -> ET.Element:
+def _case(report: Run, check: str, family: str, counts: Mapping[str, int]) -> ET.Element:
     figures = report.tally.figures[check, family]
     case = ET.Element(
         "testcase",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from verification.failures import answers
 from verification.failures.run_command import command
@@ -24,10 +24,8 @@ from verification.report.document import (
     verdict_cell,
 )
 from verification.report.environment import versions
+from verification.verdicts.run import Run
 from verification.verdicts.verdict import Result, Terms, Verdict
-
-if TYPE_CHECKING:
-    from verification.verdicts.report import Report
 
 #: Distinct reasons shown per check.
 REASONS = 10
@@ -51,7 +49,7 @@ _TONES = {
 }
 
 
-def report_table(report: Report, title: str) -> Table:
+def report_table(report: Run, title: str) -> Table:
     """A `verify` run in one row: instances tried, worst certified gap and distance, verdicts."""
     instances = len({r.instance for r in report.results if r.instance is not None})
     if report.profile == "soak":  # which keeps none but bad ones
@@ -79,12 +77,12 @@ def report_table(report: Report, title: str) -> Table:
     return table(title, columns, [row], columns[1:6])
 
 
-def outcome(report: Report) -> Cell:
+def outcome(report: Run) -> Cell:
     """The last word of a run."""
     return verdict_cell(report.ok, bad="INCONCLUSIVE" if report.inconclusive else "FAIL")
 
 
-def report_document(report: Report) -> Document:
+def report_document(report: Run) -> Document:
     """The document of one run."""
     title = f"{report.candidate or 'candidate'} against {report.problem}"
     head = f"profile {report.profile}, seed {report.seed}, {report.elapsed:.1f} s"
@@ -108,7 +106,7 @@ def report_document(report: Report) -> Document:
     )
 
 
-def sentence(report: Report) -> str:
+def sentence(report: Run) -> str:
     """The outcome in one line; what was not judged is part of it."""
     counts = report.counts
     if report.checked == 0:
@@ -118,7 +116,7 @@ def sentence(report: Report) -> str:
     return f"{report.checked} results judged: {', '.join(shown)}"
 
 
-def failure_blocks(report: Report) -> list[Block]:
+def failure_blocks(report: Run) -> list[Block]:
     """Every failing (check, family) with its first message, then the smallest counterexample."""
     rows = []
     for (check, family), counts in report.tally.by_family.items():
@@ -155,7 +153,7 @@ def terms_table(title: str, terms: Terms, note: str = "") -> Table:
     return table(title, columns, rows, columns[1:4], note)
 
 
-def _counted(report: Report, title: str, first: str, key: Callable[[str, str], str]) -> Table:
+def _counted(report: Run, title: str, first: str, key: Callable[[str, str], str]) -> Table:
     """Verdicts per group, its worst share of a tolerance among the passes, its seconds."""
     rows = []
     for name, members in _groups(report, key).items():
@@ -171,7 +169,7 @@ def _counted(report: Report, title: str, first: str, key: Callable[[str, str], s
     return table(title, columns, rows, (columns[1], *columns[3:5]))
 
 
-def _groups(report: Report, key: Callable[[str, str], str]) -> dict[str, list[tuple[str, str]]]:
+def _groups(report: Run, key: Callable[[str, str], str]) -> dict[str, list[tuple[str, str]]]:
     """Pairs (check, family) by a name."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for check, family in report.tally.by_family:
@@ -202,7 +200,7 @@ def mark(counts: Mapping[str, int], undecided: int = 0) -> Cell:
     return Cell("pass", "good")
 
 
-def unjudged_table(report: Report) -> Table | None:
+def unjudged_table(report: Run) -> Table | None:
     """Skipped and uncertain results with their reasons; None if there are none."""
     rows: list[tuple[str | Cell, ...]] = []
     for (verdict, check), said in report.tally.reasons.items():
@@ -219,7 +217,7 @@ def unjudged_table(report: Report) -> Table | None:
     return table("Not judged", columns, rows, ["results"]) if rows else None
 
 
-def _appendix(report: Report) -> list[Block]:
+def _appendix(report: Run) -> list[Block]:
     """What a page has room for besides."""
     from verification import checks
 
@@ -264,7 +262,7 @@ def settings_rows(settings: Mapping[str, Any]) -> list[tuple[str, Cell]]:
     ]
 
 
-def _matrix(report: Report) -> Table:
+def _matrix(report: Run) -> Table:
     """Check by family: judged of all results, or what failed."""
     families = list(_groups(report, lambda check, family: family or "-"))
     rows: list[tuple[str | Cell, ...]] = []
@@ -306,7 +304,7 @@ def instance_blocks(result: Result) -> list[Block]:
     return blocks
 
 
-def to_dict(report: Report) -> dict[str, Any]:
+def to_dict(report: Run) -> dict[str, Any]:
     """All of a report as plain data: tables, reasons, terms, versions and the command."""
     smallest = report.counterexample_result
     return {
