@@ -73,6 +73,10 @@ class DescentTask(ModelTask):
         """J >= 0: nothing better is known."""
         return 0.0
 
+    def judge(self, instance: Instance, given: Parts) -> Judgement:
+        """By the convex steps."""
+        return judge(self, instance, given)
+
 
 def _slack(*proofs: ModelCertificate) -> float:
     """What doubles may cost in objectives."""

@@ -149,3 +149,7 @@ class ModelTask:
     def mistakes(self, params: Params) -> Iterator[tuple[str, Params]]:
         """Problems that are solved in the place of this one, in words and arguments."""
         return iter(())
+
+    def judge(self, instance: Any, given: Mapping[str, np.ndarray]) -> Any:
+        """The Judgement of a model that is not convex; None: by its certificates."""
+        return None

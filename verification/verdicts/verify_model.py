@@ -17,7 +17,7 @@ import numpy as np
 
 from verification.errors import NoDualPointError, VerificationError
 from verification.instances.instance import Instance
-from verification.models import Certificate, ModelTask, Params, _descent, load
+from verification.models import Certificate, ModelTask, Params, load
 from verification.verdicts import accuracy_contract
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
@@ -78,8 +78,9 @@ def _beyond(instance: Instance, given: Parts) -> Judgement:
 def _judged(model: ModelTask, instance: Instance, given: Parts) -> Judgement:
     """The verdict on parts of the right shapes; OverflowError if no float holds its figures."""
     params = instance.params
-    if isinstance(model, _descent.DescentTask):
-        return _descent.judge(model, instance, given)
+    judged: Judgement | None = model.judge(instance, given)
+    if judged is not None:
+        return judged
     sides = {side: _side(model, params, given, side) for side in model.parts}
     if message := _incomplete(model, sides, given, instance.operation):
         return Judgement(Verdict.FAIL, message=message)
