@@ -142,15 +142,15 @@ def circles(root: Path, packages: Iterable[str]) -> set[frozenset[str]]:
 
 def private(root: Path, packages: Iterable[str]) -> set[str]:
     """Imports of a name with an underscore from outside of the folder that it is private to."""
-    doors = set()
+    private_imports = set()
     for module, file in modules(root, packages).items():
         here = module.split(".") if file.name == "__init__.py" else module.split(".")[:-1]
         for name in named(module, file):
             parts = name.split(".")
             hidden = [i for i, p in enumerate(parts) if p[0] == "_" and not p.startswith("__")]
             if parts[0] in packages and hidden and here[: hidden[0]] != parts[: hidden[0]]:
-                doors.add(f"{module} <- {name}")
-    return doors
+                private_imports.add(f"{module} <- {name}")
+    return private_imports
 
 
 def test_the_house_is_read_as_python_reads_it(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """What `docs/certificate_files.md` quotes: right and wrong certificates, and what a check costs.
 
-``python docs/_ext/records.py travelling`` measures anew: some minutes.
+``python docs/_ext/records.py certificate_files`` measures anew: some minutes.
 """
 
 import resource

@@ -1,4 +1,4 @@
-"""The kill matrix, its record and the errata as HTML tables."""
+"""The detection matrix, its record and the errata as HTML tables."""
 
 import html
 import json

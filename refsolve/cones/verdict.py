@@ -103,7 +103,7 @@ class ProblemCertificate:
         """
         proof, why = None, self.reason or "no evidence is kept"
         if self.evidence is not None:
-            proof, why = self.evidence.travelling(self.status)
+            proof, why = self.evidence.certificate_file(self.status)
         if proof is None:
             raise InvalidParameterError("certificate", why, "multipliers that a file can hold",
                 "give bounds={x: (low, high)} to certify")  # fmt: skip

@@ -388,6 +388,6 @@ class Judge:
                 variable.save_value(before)
         return -value if self.flipped else value
 
-    def travelling(self, status: Verdict) -> tuple[Proof | None, str]:
+    def certificate_file(self, status: Verdict) -> tuple[Proof | None, str]:
         """The best proof of a status that a file holds, or why there is none."""
         return file_proof(self.bounds, status, self.lifted, self.whole.fixed)

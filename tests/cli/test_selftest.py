@@ -1,4 +1,4 @@
-"""``refsolve selftest``: the kill matrix as a command."""
+"""``refsolve selftest``: the detection matrix as a command."""
 
 from functools import partial
 

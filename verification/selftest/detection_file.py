@@ -1,4 +1,4 @@
-"""A file of a kill matrix in the making: a line of JSON per row, so that a run may be stopped and resumed."""
+"""A file of a detection matrix in the making: a line of JSON per row, so that a run may be stopped and resumed."""
 
 import json
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""The kill matrix, mutant x check: how many instances each check needs to catch each wrong solver.
+"""The detection matrix, wrong solver x check: how many instances each check needs to catch each wrong solver.
 
 A mutant is killed by a check as soon as one instance fails, and what is recorded is the number of that
 instance; 0 means that the check ran through and found nothing. The right solvers are run beside them:

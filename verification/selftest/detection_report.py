@@ -1,4 +1,4 @@
-"""The kill matrix as a document: grouped by problem, one column of a few letters per check."""
+"""The detection matrix as a document: grouped by problem, one column of a few letters per check."""
 
 from itertools import groupby
 
@@ -31,7 +31,7 @@ def document(matrix: Matrix) -> Document:
             f"{matrix.seconds:.1f} s"
         )
     )
-    title = f"Kill matrix, profile {matrix.profile}, seed {matrix.seed}"
+    title = f"Detection matrix, profile {matrix.profile}, seed {matrix.seed}"
     good = "the checks catch the wrong solvers and pass the right ones"
     return Document(title, tuple(blocks), matrix.ok, matrix.to_dict(), good)
 

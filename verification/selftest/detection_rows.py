@@ -1,4 +1,4 @@
-"""The kill matrix as data: a row per mutant, the right solvers beside them, and what is required."""
+"""The detection matrix as data: a row per mutant, the right solvers beside them, and what is required."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

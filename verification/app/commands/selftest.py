@@ -36,7 +36,7 @@ def selftest(
 ) -> None:
     """Verify the verifier, on wrong solvers and on right ones.
 
-    Prints the kill matrix. Ends with exit code 1 if a wrong solver survives the thorough profile,
+    Prints the detection matrix. Ends with exit code 1 if a wrong solver survives the thorough profile,
     if less than 95 % die in the quick one, or if a right solver does not pass. With --certificates the
     certificates themselves are wrong, one piece each, and exact arithmetic must refute every one.
     """

@@ -1,4 +1,4 @@
-"""``refsolve verify``: judge one solver on one problem, or the whole house on all of them."""
+"""``refsolve verify``: judge one solver on one problem, or all of ours."""
 
 from __future__ import annotations
 
