@@ -31,10 +31,14 @@ class Bounds:
     program : ConeProgram
     offset : Fraction
         Added to the objective.
+    multipliers : (m,) array, optional
+        Tried first, and believed as little as all others.
     """
 
-    def __init__(self, program: ConeProgram, offset: Fraction) -> None:
-        self.program, self.offset = program, offset
+    def __init__(
+        self, program: ConeProgram, offset: Fraction, multipliers: Array | None = None
+    ) -> None:
+        self.program, self.offset, self.multipliers = program, offset, multipliers
         self.anywhere = Completion(program)
         self._near: tuple[Array, Proposal | None] | None = None
         #: Whether an objective was beyond the range of floats.
@@ -76,6 +80,8 @@ class Bounds:
 
     def _proposals(self, x: Array) -> Iterator[Proposal]:
         """Points and multipliers: from ``x``, and a solver's, ever further inside the cones."""
+        if self.multipliers is not None:
+            yield Proposal(x, self.multipliers, "given")
         near = self.near(x)
         if near is not None:
             yield near
@@ -130,7 +136,8 @@ class Bounds:
     ) -> LowerBound:
         worth = float(scale) / (10 * len(w) + 10)
         for z, at in _tries(found, w, small=len(found.z) <= SMALL):
-            for price in (math.inf, worth):
+            # a user's multipliers are worth a look, not a search
+            for price in (math.inf, worth)[: 1 if found.status == "given" else 2]:
                 bound = lower_bound(
                     self.program, z, at, ranges.lo, ranges.hi, self.curvature, price
                 )
@@ -154,7 +161,7 @@ class Bounds:
         least = best.value + self.offset
         if level is not None and level - least <= close:
             return True
-        if found.status not in ("Solved", "polished"):
+        if found.status not in ("Solved", "polished", "given")[: 2 + (level is None)]:
             return False
         x = found.x
         with np.errstate(all="ignore"):
@@ -185,6 +192,8 @@ class Bounds:
         return best, at
 
     def _candidates(self, x: Array) -> Iterator[Point]:
+        if self.multipliers is not None:
+            yield from self.anywhere.repaired(x, Proposal(x, self.multipliers, "given"))
         near = self.near(x)
         if near is not None:
             yield from self.anywhere.repaired(near.x, near)

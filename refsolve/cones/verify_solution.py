@@ -143,7 +143,7 @@ class Judge:
         self.program = whole.program
         self.offset = Fraction(whole.offset)
         self.flipped = isinstance(problem.objective, cp.Maximize)
-        self.bounds = Bounds(self.program, self.offset)
+        self.bounds = Bounds(self.program, self.offset, whole.multipliers)
         self.given = GivenValues(problem, whole, self.bounds, tolerance)
         self.lifted: Array | None = None
         values = [variable.value for variable in problem.variables()]
@@ -304,7 +304,10 @@ class Judge:
         kept = replace(
             program, A=program.rows[rows].tocsc(), b=program.b[rows], zero=len(known.kept)
         )
-        judge = Judge(self.problem, replace(self.whole, program=kept), self.tolerance)
+        z = None if self.whole.multipliers is None else self.whole.multipliers[rows]
+        judge = Judge(
+            self.problem, replace(self.whole, program=kept, multipliers=z), self.tolerance
+        )
         result = judge.of_point() if self.has_values else judge.of_problem()
         if self.finite:
             far = outside(program, self.given.feasibility(self.whole.values())[0].x, 0 * program.q)
