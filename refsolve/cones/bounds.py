@@ -110,15 +110,18 @@ class Bounds:
             return self._nothing(inner)
         if self.curvature is None:  # no multipliers help
             return lower_bound(program, 0 * program.b, w, ranges.lo, ranges.hi, None)
+        closed = bool(np.all(np.isfinite(ranges.hi - ranges.lo) | (self.curvature > 0)))
         for found in self._proposals(w):
-            best = self._with(found, w, ranges, best, level, scale)
-            if self._enough(best, level, close, found):
-                break
+            # a level closes ranges, and a user's multipliers are asked only what is cheap
+            if inner is None or closed or found.status != "given":
+                best = self._with(found, w, ranges, best, level, inner, scale)
+                if self._enough(best, level, close, found):
+                    break
             if inner is not None:
                 ranges.narrow(level=inner, curvature=self.curvature)
                 if bool(ranges.empty):
                     return self._nothing(inner)
-                best = self._with(found, w, ranges, best, level, scale)
+                best = self._with(found, w, ranges, best, level, inner, scale)
                 if self._enough(best, level, close, found):
                     break
         if best.value is not None and inner is not None:
@@ -132,11 +135,11 @@ class Bounds:
         ranges: Ranges,
         best: LowerBound,
         level: Fraction | None,
+        inner: float | None,
         scale: Fraction,
     ) -> LowerBound:
         worth = float(scale) / (10 * len(w) + 10)
         for z, at in _tries(found, w, small=len(found.z) <= SMALL):
-            # a user's multipliers are worth a look, not a search
             for price in (math.inf, worth)[: 1 if found.status == "given" else 2]:
                 bound = lower_bound(
                     self.program, z, at, ranges.lo, ranges.hi, self.curvature, price
@@ -144,6 +147,12 @@ class Bounds:
                 best = better(best, bound)
                 if bound.value is None or self._enough(best, level, self._close(scale), found):
                     break
+                if inner is not None and price == math.inf and "exact multipliers" not in bound.by:
+                    ranges.charge(z, up(Fraction(inner) - bound.value))
+                    if ranges.empty:
+                        return LowerBound(Fraction(inner), by=("ranges",))
+                    bound = lower_bound(self.program, z, at, ranges.lo, ranges.hi, self.curvature)
+                    best = better(best, bound)
             if self._enough(best, level, self._close(scale), found):
                 break
         return best
@@ -251,6 +260,8 @@ class Bounds:
 def _tries(found: Proposal, w: Array, *, small: bool) -> Iterator[tuple[Array, Array]]:
     """Multipliers, and where to linearise."""
     yield found.z, found.x
+    if found.status == "given":  # worth a look, not a search
+        return
     if small:
         yield found.z, w
     yield 0 * found.z, found.x
