@@ -32,13 +32,15 @@ class Bounds:
     offset : Fraction
         Added to the objective.
     multipliers : (m,) array, optional
-        Tried first, and believed as little as all others.
+        Tried first in large programs, and believed as little as all others.
     """
 
     def __init__(
         self, program: ConeProgram, offset: Fraction, multipliers: Array | None = None
     ) -> None:
-        self.program, self.offset, self.multipliers = program, offset, multipliers
+        self.program, self.offset = program, offset
+        # small programs are worth a solver's last digits
+        self.multipliers = multipliers if len(program.b) > SMALL else None
         self.anywhere = Completion(program)
         self._near: tuple[Array, Proposal | None] | None = None
         #: Whether an objective was beyond the range of floats.

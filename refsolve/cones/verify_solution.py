@@ -190,10 +190,10 @@ class Judge:
         found.scale = self._tolerance(found.value, point.x)
         if delta == 0:
             found.best, found.at = point, found.value
-        elif self.whole.multipliers is not None:  # a level makes ranges: multipliers are cheaper
+        elif self.bounds.multipliers is not None:  # a level makes ranges: multipliers are cheaper
             found.best, found.at = self.bounds.feasible_point(point.x, None, found.scale)
         found.lower = self.bounds.lower(found.at, point.x, found.scale)
-        low, tried = found.lower.value, self.whole.multipliers is not None
+        low, tried = found.lower.value, self.bounds.multipliers is not None
         apart = found.at is not None and (low is None or found.at - low > found.scale / 2)
         if delta > 0 and (apart or not tried):
             found.best, found.at = self.bounds.feasible_point(point.x, low, found.scale)
