@@ -31,10 +31,16 @@ class Bounds:
     program : ConeProgram
     offset : Fraction
         Added to the objective.
+    multipliers : (m,) array, optional
+        Tried first in large programs, and believed as little as all others.
     """
 
-    def __init__(self, program: ConeProgram, offset: Fraction) -> None:
+    def __init__(
+        self, program: ConeProgram, offset: Fraction, multipliers: Array | None = None
+    ) -> None:
         self.program, self.offset = program, offset
+        # small programs are worth a solver's last digits
+        self.multipliers = multipliers if len(program.b) > SMALL else None
         self.anywhere = Completion(program)
         self._near: tuple[Array, Proposal | None] | None = None
         #: Whether an objective was beyond the range of floats.
@@ -76,6 +82,8 @@ class Bounds:
 
     def _proposals(self, x: Array) -> Iterator[Proposal]:
         """Points and multipliers: from ``x``, and a solver's, ever further inside the cones."""
+        if self.multipliers is not None:
+            yield Proposal(x, self.multipliers, "given")
         near = self.near(x)
         if near is not None:
             yield near
@@ -104,15 +112,18 @@ class Bounds:
             return self._nothing(inner)
         if self.curvature is None:  # no multipliers help
             return lower_bound(program, 0 * program.b, w, ranges.lo, ranges.hi, None)
+        closed = bool(np.all(np.isfinite(ranges.hi - ranges.lo) | (self.curvature > 0)))
         for found in self._proposals(w):
-            best = self._with(found, w, ranges, best, level, scale)
-            if self._enough(best, level, close, found):
-                break
+            # a level closes ranges, and a user's multipliers are asked only what is cheap
+            if inner is None or closed or found.status != "given":
+                best = self._with(found, w, ranges, best, level, inner, scale)
+                if self._enough(best, level, close, found):
+                    break
             if inner is not None:
                 ranges.narrow(level=inner, curvature=self.curvature)
                 if bool(ranges.empty):
                     return self._nothing(inner)
-                best = self._with(found, w, ranges, best, level, scale)
+                best = self._with(found, w, ranges, best, level, inner, scale)
                 if self._enough(best, level, close, found):
                     break
         if best.value is not None and inner is not None:
@@ -126,17 +137,24 @@ class Bounds:
         ranges: Ranges,
         best: LowerBound,
         level: Fraction | None,
+        inner: float | None,
         scale: Fraction,
     ) -> LowerBound:
         worth = float(scale) / (10 * len(w) + 10)
         for z, at in _tries(found, w, small=len(found.z) <= SMALL):
-            for price in (math.inf, worth):
+            for price in (math.inf, worth)[: 1 if found.status == "given" else 2]:
                 bound = lower_bound(
                     self.program, z, at, ranges.lo, ranges.hi, self.curvature, price
                 )
                 best = better(best, bound)
                 if bound.value is None or self._enough(best, level, self._close(scale), found):
                     break
+                if inner is not None and price == math.inf and "exact multipliers" not in bound.by:
+                    ranges.charge(z, up(Fraction(inner) - bound.value))
+                    if ranges.empty:
+                        return LowerBound(Fraction(inner), by=("ranges",))
+                    bound = lower_bound(self.program, z, at, ranges.lo, ranges.hi, self.curvature)
+                    best = better(best, bound)
             if self._enough(best, level, self._close(scale), found):
                 break
         return best
@@ -154,7 +172,7 @@ class Bounds:
         least = best.value + self.offset
         if level is not None and level - least <= close:
             return True
-        if found.status not in ("Solved", "polished"):
+        if found.status not in ("Solved", "polished", "given")[: 2 + (level is None)]:
             return False
         x = found.x
         with np.errstate(all="ignore"):
@@ -185,6 +203,8 @@ class Bounds:
         return best, at
 
     def _candidates(self, x: Array) -> Iterator[Point]:
+        if self.multipliers is not None:
+            yield from self.anywhere.repaired(x, Proposal(x, self.multipliers, "given"))
         near = self.near(x)
         if near is not None:
             yield from self.anywhere.repaired(near.x, near)
@@ -242,6 +262,8 @@ class Bounds:
 def _tries(found: Proposal, w: Array, *, small: bool) -> Iterator[tuple[Array, Array]]:
     """Multipliers, and where to linearise."""
     yield found.z, found.x
+    if found.status == "given":  # worth a look, not a search
+        return
     if small:
         yield found.z, w
     yield 0 * found.z, found.x

@@ -41,12 +41,15 @@ class Compiled:
     columns : dict of int to slice
         Columns of each variable, by its id.
     variables : tuple
+    multipliers : (m,) array or None
+        The dual values that the user's constraints have, in linear and quadratic programs.
     """
 
     program: ConeProgram
     offset: float
     columns: dict[int, slice]
     variables: tuple[Any, ...]
+    multipliers: Array | None = None
 
     @property
     def fixed(self) -> Array:
@@ -117,7 +120,10 @@ class Compiled:
         rows: list[Any] = [A[:at], unit[top], -unit[bottom], A[at:]]
         b = np.concatenate((program.b[:at], hi[top], -lo[bottom], program.b[at:]))
         more = program.nonneg + len(top) + len(bottom)
-        return replace(self, program=replace(program, A=sp.vstack(rows).tocsc(), b=b, nonneg=more))
+        z = self.multipliers
+        z = None if z is None else np.insert(z, at, np.zeros(len(top) + len(bottom)))
+        program = replace(program, A=sp.vstack(rows).tocsc(), b=b, nonneg=more)
+        return replace(self, program=program, multipliers=z)
 
 
 def dense(value: Any) -> Array:
@@ -152,7 +158,7 @@ def compiled(problem: Any) -> Compiled:
     need(
         all(v.size for v in variables), "a variable of size 0", "variables with entries", "drop it"
     )
-    data, inverse = _reduced(problem)
+    data, chain, inverse = _reduced(problem)
     stuffed, dims = data["param_prob"], data["dims"]
     whole = any(stuffed.x.attributes[kind] for kind in ("boolean", "integer"))
     need(not whole, "a constraint to whole numbers", "continuous sets", "relax it")
@@ -167,7 +173,9 @@ def compiled(problem: Any) -> Compiled:
         P, q, A if order is None else A[order], b if order is None else b[order], zero=dims.zero,
         nonneg=dims.nonneg, soc=tuple(map(int, dims.soc)), exp=dims.exp, other=other,
     )  # fmt: skip
-    return Compiled(program, offset, _columns(problem, stuffed, inverse), tuple(variables))
+    columns = _columns(problem, stuffed, inverse)
+    multipliers = _multipliers(problem, program, chain, inverse[-1])
+    return Compiled(program, offset, columns, tuple(variables), multipliers)
 
 
 def _ordered(dims: Any, rows: int) -> tuple[Array | None, tuple[Block, ...]]:
@@ -199,7 +207,7 @@ def _interface() -> Any:
     return Entries()
 
 
-def _reduced(problem: Any) -> tuple[dict[str, Any], list[Any]]:
+def _reduced(problem: Any) -> tuple[dict[str, Any], Any, list[Any]]:
     """CVXPY's data for Clarabel; some reductions look at values, and fail on them or depend on them."""
     kept = [(variable, variable.value) for variable in problem.variables()]
     try:
@@ -207,7 +215,7 @@ def _reduced(problem: Any) -> tuple[dict[str, Any], list[Any]]:
             variable.save_value(None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            data, _chain, inverse = problem.get_problem_data(
+            data, chain, inverse = problem.get_problem_data(
                 _interface(), ignore_dpp=bool(problem.parameters())
             )
     except Exception as error:  # CVXPY raises what its reductions happen to raise
@@ -217,7 +225,7 @@ def _reduced(problem: Any) -> tuple[dict[str, Any], list[Any]]:
     finally:
         for variable, value in kept:
             variable.save_value(value)
-    return data, inverse
+    return data, chain, inverse
 
 
 def _numbers(data: dict[str, Any], stuffed: Any) -> tuple[Any, Array, float, Any, Array]:
@@ -249,3 +257,24 @@ def _columns(problem: Any, stuffed: Any, inverse: list[Any]) -> dict[int, slice]
             )  # fmt: skip
         found[variable.id] = slice(start, start + inner.size)
     return found
+
+
+def _multipliers(problem: Any, program: ConeProgram, chain: Any, inverse: Any) -> Array | None:
+    """Dual values in the order of the rows; ranges of variables in linear programs get what is left."""
+    final = chain.compose_constr_id_map()
+    given = {final.get(row.id): row.dual_value for row in problem.constraints}
+    z, start = np.full(len(program.b), np.nan), 0
+    for row in inverse["eq_constr"] + inverse["other_constr"]:
+        value = given.get(row.id)
+        if value is not None and np.size(value) == row.size:
+            z[start : start + row.size] = np.ravel(value, order="F")
+        start += row.size
+    A, rows = program.rows, np.flatnonzero(np.isnan(z))
+    at = A.indptr[rows]
+    others = program.zero + program.nonneg < len(z) or (len(rows) and program.P.nnz)
+    if others or np.any(A.indptr[rows + 1] - at != 1):
+        return None
+    z[rows] = 0.0
+    left = program.q + program.columns.T @ z
+    z[rows] = np.maximum(-left[A.indices[at]] / A.data[at], 0.0)
+    return z

@@ -71,6 +71,14 @@ class Ranges:
             ):
                 return
 
+    def charge(self, z: Array, most: float) -> None:
+        """Narrow by multipliers: slacks s >= 0 of rows with z >= 0 are worth keeping where z's <= most."""
+        rows = slice(self.program.zero, self.program.zero + self.program.nonneg)
+        with np.errstate(all="ignore"):
+            high = np.where(z[rows] > 0, _wide(most / z[rows]), np.inf)
+        self.slack_hi[rows] = np.minimum(self.slack_hi[rows], high)
+        self.narrow(rounds=4)
+
     def _rows(self) -> None:
         """Ax + s = b: each entry of a row is what the others leave.
 

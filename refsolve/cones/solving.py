@@ -143,15 +143,19 @@ def _equality_solution(
         size = shift * float(np.abs(K.data).max(initial=1.0))
         # quasidefinite
         factor = by_diagonal(K + sp.diags_array(np.repeat((size, -size), (n, len(rows)))))
-        y = start
         if factor is None:
             continue
+        y, left = start, np.inf
         with np.errstate(all="ignore"):
-            for _ in range(10):
-                y = y + factor.solve((target - long @ y).astype(float))
-            left = float(np.abs(target - long @ y).max(initial=0.0))
-        if left < least and np.all(np.isfinite(y)):
-            best, least = (y[:n].astype(float), y[n:].astype(float)), left
+            for _ in range(11):
+                rest = target - long @ y
+                size = float(np.abs(rest).max(initial=0.0))
+                if not size < 0.9 * left:
+                    break
+                left = size
+                if left < least:
+                    best, least = (y[:n].astype(float), y[n:].astype(float)), left
+                y = y + factor.solve(rest.astype(float))
         if least <= 1e-13 * float(np.abs(target).max(initial=1.0)):
             break
     return best

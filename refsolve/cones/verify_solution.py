@@ -143,7 +143,7 @@ class Judge:
         self.program = whole.program
         self.offset = Fraction(whole.offset)
         self.flipped = isinstance(problem.objective, cp.Maximize)
-        self.bounds = Bounds(self.program, self.offset)
+        self.bounds = Bounds(self.program, self.offset, whole.multipliers)
         self.given = GivenValues(problem, whole, self.bounds, tolerance)
         self.lifted: Array | None = None
         values = [variable.value for variable in problem.variables()]
@@ -190,12 +190,13 @@ class Judge:
         found.scale = self._tolerance(found.value, point.x)
         if delta == 0:
             found.best, found.at = point, found.value
+        elif self.bounds.multipliers is not None:  # a level makes ranges: multipliers are cheaper
+            found.best, found.at = self.bounds.feasible_point(point.x, None, found.scale)
         found.lower = self.bounds.lower(found.at, point.x, found.scale)
-        if found.best is None:
-            found.best, found.at = self.bounds.feasible_point(
-                point.x, found.lower.value, found.scale
-            )
-            low = found.lower.value
+        low, tried = found.lower.value, self.bounds.multipliers is not None
+        apart = found.at is not None and (low is None or found.at - low > found.scale / 2)
+        if delta > 0 and (apart or not tried):
+            found.best, found.at = self.bounds.feasible_point(point.x, low, found.scale)
             if found.at is not None and (low is None or found.at - low > found.scale):
                 found.lower = better(found.lower, self.bounds.lower(found.at, point.x, found.scale))
         low = found.lower.value
@@ -304,7 +305,10 @@ class Judge:
         kept = replace(
             program, A=program.rows[rows].tocsc(), b=program.b[rows], zero=len(known.kept)
         )
-        judge = Judge(self.problem, replace(self.whole, program=kept), self.tolerance)
+        z = None if self.whole.multipliers is None else self.whole.multipliers[rows]
+        judge = Judge(
+            self.problem, replace(self.whole, program=kept, multipliers=z), self.tolerance
+        )
         result = judge.of_point() if self.has_values else judge.of_problem()
         if self.finite:
             far = outside(program, self.given.feasibility(self.whole.values())[0].x, 0 * program.q)

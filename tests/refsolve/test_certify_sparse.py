@@ -134,3 +134,75 @@ def test_added_variables_are_ends_of_ranges() -> None:
     assert least <= most
     assert abs(float(most) - value) < 1e-11 * value > abs(float(least) - value)
     assert abs(float(judged.value(point) or 0) - value) < 1e-11 * value
+
+
+def boxed(n: int, rng: np.random.Generator) -> cp.Problem:
+    A, x = sp.random_array((n // 2, n), density=10 / n, rng=rng, format="csr"), cp.Variable(n)
+    rows = [A @ x <= A @ rng.random(n) + 0.1, x >= 0, x <= 1]
+    return cp.Problem(cp.Maximize(rng.standard_normal(n) @ x), rows)
+
+
+def transported(n: int, rng: np.random.Generator) -> cp.Problem:
+    x, plan = cp.Variable((n, n), bounds=[0, 9]), rng.integers(0, 9, (n, n))
+    rows = [cp.sum(x, axis=1) == plan.sum(axis=1), plan.sum(axis=0) == cp.sum(x, axis=0)]
+    return cp.Problem(cp.Minimize(cp.sum(cp.multiply(rng.random((n, n)), x))), rows)
+
+
+def circulated(n: int, rng: np.random.Generator) -> cp.Problem:
+    """Least cost flow without capacities: a level bounds it."""
+    N = incidence(n, 4 * n, rng)
+    m = N.shape[1]
+    x, flow = cp.Variable(m, nonneg=True), rng.integers(0, 9, m) * (rng.random(m) < 0.2)
+    return cp.Problem(cp.Minimize((1 + rng.random(m)) @ x), [N @ x == N @ flow])
+
+
+@pytest.mark.usefixtures("no_solver")
+@pytest.mark.parametrize("solver", ["CLARABEL", "HIGHS"])
+@pytest.mark.parametrize(("make", "size"), [(boxed, 400), (transported, 30), (circulated, 200)])
+def test_dual_values_of_the_constraints_spare_a_solver(make: Any, size: int, solver: str) -> None:
+    problem = make(size, np.random.default_rng(8))
+    problem.solve(solver=solver)
+    assert certify(problem).certified
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, 1e-6, 1e150, np.nan, np.inf, "noise", "shape"])
+def test_wrong_dual_values_prove_nothing_wrong(bad: Any) -> None:
+    rng = np.random.default_rng(9)
+    for make, size in ((boxed, 250), (transported, 20)):
+        problem = make(size, rng)
+        problem.solve(solver="HIGHS")
+        optimum = problem.value
+        for row in problem.constraints:
+            value = np.asarray(row.dual_value, dtype=float)
+            noise = rng.standard_normal(value.shape)
+            wrong = noise if bad == "noise" else value[:1] if bad == "shape" else value * 0 + bad
+            row.dual_variables[0].save_value(wrong)
+        proof = certify(problem)
+        assert proof.certified
+        assert proof.lower - 1e-9 <= optimum <= proof.upper + 1e-9
+        x = problem.variables()[0]
+        x.save_value(np.clip(x.value + 0.3, 0, 1) if make is boxed else x.value * 0.99)
+        assert not certify(problem).certified
+
+
+def test_multipliers_charge_for_slack_exactly() -> None:
+    rng = np.random.default_rng(10)
+    tight = 0
+    for _ in range(200):
+        n = int(rng.integers(1, 6))
+        q, a, z = rng.standard_normal(n), rng.standard_normal(n), float(rng.random())
+        x = np.where(q + z * a > 0, 0.0, 1.0)  # where the bound of z is attained
+        slack = float(rng.random())
+        A = sp.csc_array(np.vstack((a, np.eye(n), -np.eye(n))))
+        b = np.r_[a @ x + slack, np.ones(n), np.zeros(n)]
+        program = ConeProgram(sp.csc_array((n, n)), q, A, b, nonneg=2 * n + 1)
+        ranges, zs, none = Ranges(program), np.r_[z, np.zeros(2 * n)], np.zeros(n)
+        ranges.narrow()
+        least = bounds.lower_bound(program, zs, none, ranges.lo, ranges.hi, none).value
+        assert least is not None
+        high = ranges.slack_hi[0]
+        ranges.charge(zs, float(q @ x) - float(least) + 1e-13)
+        assert slack <= ranges.slack_hi[0] <= max(slack * (1 + 1e-9), slack + 1e-11 / z)
+        assert np.all((ranges.lo <= x) & (x <= ranges.hi))
+        tight += ranges.slack_hi[0] < high
+    assert tight > 100

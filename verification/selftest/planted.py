@@ -158,6 +158,10 @@ def claims(case: Planted, rng: np.random.Generator) -> Iterator[tuple[str, bool,
     lower = lower_bound(program, z, w, ranges.lo, ranges.hi, form, worth)
     if lower.value is not None:
         yield "lower", lower.value > case.optimum, float(case.optimum - lower.value)
+        if "exact multipliers" not in lower.by:
+            ranges.charge(z, up(Fraction(level) - lower.value))
+            kept = bool(np.all(case.x >= ranges.lo) and np.all(case.x <= ranges.hi))
+            yield "charges", not kept or ranges.empty, 0.0
     point = Completion(program).enclosed(x)
     if point is not None:
         value = point.objective(program)
