@@ -189,7 +189,7 @@ def finite_array(name: str, value: ArrayLike, dims: tuple[int, ...] = (1, 2)) ->
 
 
 def per_row(
-    name: str, value: ArrayLike, n: int, *, positive: bool = False, single: bool = False
+    name: str, value: ArrayLike | float, n: int, *, positive: bool = False, single: bool = False
 ) -> NDArray[np.float64]:
     """Nonnegative (or positive) numbers, one for all rows or one per row, as n float64 numbers."""
     if isinstance(value, float) and 0.0 < value <= LIMIT:  # the usual one, without its array

@@ -13,10 +13,9 @@ import numpy as np
 
 from refsolve import catalogue
 from refsolve import certificates as proofs
-from refsolve._types import Array
 from refsolve.arguments import check_example, check_point
 from refsolve.errors import RefsolveError
-from refsolve.proofs.certificate import Certificate, norm
+from refsolve.proofs.certificate import Array, Certificate, norm
 from refsolve.proofs.domain import Domain
 from refsolve.proofs.projection import projection_gap
 from verification.certificates import core as cores
@@ -111,7 +110,7 @@ def _loss_core(instance: Instance, answer: Array) -> _Core | None:
     added, coupled = cores.curvature_of(instance)
     beta, x = np.longdouble(added), answer.astype(np.longdouble)
     if problem.operation == "prox":
-        loss, parts = check_point(problem.stem, main.size, y, params), [main]
+        loss = check_point(problem.stem, main.size, y, params)
         v = main.astype(np.longdouble)
         c = loss.check_own_costs(costs)
         z, x, unbalance = v + c, (v - x) / beta, 0.0
