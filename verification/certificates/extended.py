@@ -7,7 +7,7 @@ answer of this length is judged by. An answer passes only where they prove it; e
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from refsolve import catalogue
 from refsolve import certificates as proofs
 from refsolve.arguments import check_example, check_point
 from refsolve.errors import RefsolveError
+from refsolve.generators.quadratic import Quadratic
 from refsolve.proofs.certificate import Array, Certificate, norm
 from refsolve.proofs.domain import Domain
 from refsolve.proofs.projection import projection_gap
@@ -123,7 +124,7 @@ def _loss_core(instance: Instance, answer: Array) -> _Core | None:
         z = loss.margins(main.astype(np.longdouble), label, c)
         x = (-x if problem.operation == "gradient" else x) / mass
         x, unbalance = loss.family.coordinates(x, label), float(loss.family.unbalance(x))
-    b, rho, curvature = loss.generator.reduced(z, beta, coupled)
+    b, rho, curvature = cast(Quadratic, loss.generator).reduced(z, beta, coupled)
     if not curvature > 0:
         return None
     return _Core(loss.domain, b, rho, float(np.abs(z).max() / curvature), x, unbalance)
@@ -138,7 +139,9 @@ def _first_order(instance: Instance, core: _Core) -> float:
     feasible = domain.repair(core.x)
     gradient = feasible - b + core.rho * feasible.sum()
     if domain.cone:
-        gap = projection_gap(domain.module, feasible, b, rho=core.rho, **domain.params)
+        gap = projection_gap(
+            catalogue.load(domain.stem), feasible, b, rho=core.rho, **domain.params
+        )
     else:
         gap = domain.around(feasible, gradient).residual(feasible, -gradient)
     eps, mass = tolerance.precision(instance), float(np.abs(feasible).sum())
