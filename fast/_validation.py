@@ -169,8 +169,9 @@ def raise_bad_entry(
     name: str, array: NDArray[Any], allow: str = "finite numbers", limit: float = LIMIT
 ) -> None:
     """Raise for the first entry that is nan, infinite or beyond the limit."""
-    bad = np.argwhere(~(np.abs(array.astype(np.float64, copy=False)) <= limit))
-    if len(bad):
+    good = np.abs(array.astype(np.float64, copy=False)) <= limit
+    if not good.all():
+        bad = np.argwhere(~good)
         where = tuple(int(i) for i in bad[0])
         raise InvalidParameterError(
             name,
@@ -188,9 +189,11 @@ def finite_array(name: str, value: ArrayLike, dims: tuple[int, ...] = (1, 2)) ->
 
 
 def per_row(
-    name: str, value: ArrayLike, n: int, *, positive: bool = False, single: bool = False
+    name: str, value: ArrayLike | float, n: int, *, positive: bool = False, single: bool = False
 ) -> NDArray[np.float64]:
     """Nonnegative (or positive) numbers, one for all rows or one per row, as n float64 numbers."""
+    if isinstance(value, float) and 0.0 < value <= LIMIT:  # the usual one, without its array
+        return np.full(n, value, np.float64)
     array = finite_array(name, value, (0, 1)).astype(np.float64)
     if array.ndim == 1 and (single or array.shape != (n,)):
         raise InvalidParameterError(
@@ -235,6 +238,8 @@ def check_flag(name: str, value: Any) -> bool:
 
 def number(name: str, value: Any, *, positive: bool = False) -> float:
     """One nonnegative (or positive) finite number."""
+    if isinstance(value, float) and 0.0 < value <= LIMIT:
+        return float(value)
     array = real_array(name, value, (0, 1))
     if array.ndim:
         raise InvalidParameterError(name, f"shape {array.shape}", "one number", "pass a scalar")

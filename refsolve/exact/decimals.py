@@ -159,7 +159,7 @@ def root(f: Function, start: Decimal, increasing: bool = False, *, near: bool = 
 def _search(f: Function, start: Decimal, width: Decimal, increasing: bool) -> Decimal:
     low: Decimal | None = None
     high: Decimal | None = None
-    x, before = start, None
+    x, before, last = start, None, None
     unit = ulp()
     for _ in range(500):
         value, slope = f(x)
@@ -173,6 +173,10 @@ def _search(f: Function, start: Decimal, width: Decimal, increasing: bool) -> De
         # a step below the last digits; what is left is the rounding of f
         if step is not None and abs(step) <= 8 * unit * max(ONE, abs(x)):
             return x + step
+        # Newton's next step is about step^2 times step/last^2, the curvature that these two show
+        if step and last and abs(step) ** 3 <= last**2 * unit * max(ONE, abs(x)):
+            return x + step
+        at = x
         if low is None or high is None:  # a Newton step, or a doubled one if it is too short
             reach = -width if low is None else width
             if step is not None and (step > 0) is (reach > 0) and abs(step) < 64 * width:
@@ -190,6 +194,7 @@ def _search(f: Function, start: Decimal, width: Decimal, increasing: bool) -> De
         else:
             before = step
             x += step
+        last = step if step is not None and x == at + step else None  # taken, not bisected
         if low is not None and high is not None and high - low <= unit * max(ONE, abs(low)):
             return x
     raise ArithmeticError("no root was found")

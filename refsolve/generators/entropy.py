@@ -109,11 +109,12 @@ class Entropy(Entropic):
         """x_i = min{X(b_i - theta), cap} and 1 - s, whose sum must be 1; theta by a search."""
         order = sorted(b, reverse=True)
         k, shared = _caps(core.domain)
-        bias = alpha * core.rho
+        bias, distinct = alpha * core.rho, dict.fromkeys(order)
 
-        def point(theta: Decimal) -> tuple[Decimal, int, Decimal, Decimal, Decimal, list[Decimal]]:
-            """Cap c, the number u of entries at it, its slope, sum p of their mu, 1 - s, and X."""
-            x = [entropic(bi - theta, alpha) for bi in order]
+        def point(theta: Decimal) -> tuple[Decimal, int, Decimal, Decimal, list[Decimal]]:
+            """Cap c, the number u of entries at it, its slope, 1 - s, and X."""
+            roots = {bi: entropic(bi - theta, alpha) for bi in distinct}
+            x = [roots[bi] for bi in order]
             if shared:
                 tails = list(itertools.accumulate(reversed(x)))[::-1]  # summed from the small end
                 u = next(u for u in range(k) if u == k - 1 or x[u] * (k - u) <= tails[u])
@@ -125,10 +126,10 @@ class Entropy(Entropic):
             reach = theta + alpha * cap + cap.ln()
             p = total(bi - reach for bi in order[:u])
             y = entropic(bias - theta - (p / k if shared else 0), bias)
-            return cap, u, slope, p, y, x
+            return cap, u, slope, y, x
 
         def log_sum(theta: Decimal) -> tuple[Decimal, Decimal]:
-            cap, u, slope, _, y, x = point(theta)
+            cap, u, slope, y, x = point(theta)
             free = y + total(x[u:])
             moved = -ONE  # derivative of the argument of 1 - s
             change = -total(xi / (ONE + alpha * xi) for xi in x[u:])
@@ -147,8 +148,9 @@ class Entropy(Entropic):
 
         start = _proposed(b, alpha, bias, k, shared)
         theta = root(log_sum, start or max(order[0], ZERO), near=start is not None)
-        cap, _, _, _, y, _ = point(theta)
-        x = [min(entropic(bi - theta, alpha), cap) for bi in b]
+        cap, _, _, y, sorted_x = point(theta)
+        found = dict(zip(order, sorted_x, strict=True))
+        x = [min(found[bi], cap) for bi in b]
         reach = theta + alpha * cap + cap.ln()
         mu = [max(bi - reach, ZERO) for bi in b]
         return x, [y], theta, mu

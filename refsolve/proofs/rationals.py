@@ -50,7 +50,10 @@ def dot(v: Vector, w: Vector) -> Fraction:
 
 def norm(v: Vector) -> float:
     """Euclidean norm, to float precision whatever the exponents are."""
-    largest = max((abs(x) for x in v.tolist()), default=Fraction(0))
+    entries = [abs(number(x)) for x in v.tolist()]
+    if 1e-140 < max(entries, default=0.0) < 1e150:  # what is far smaller has no part
+        return sum(x**2 for x in entries) ** 0.5
+    largest = max((abs(x) for x in v.tolist()), default=ZERO)
     if largest == 0:
         return 0.0
     squares = sum(float(x / largest) ** 2 for x in v.tolist())

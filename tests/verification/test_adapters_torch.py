@@ -47,6 +47,14 @@ def test_the_dtype_is_kept():
     assert mine(a=np.ones(2)).dtype == np.float64
 
 
+@pytest.mark.parametrize("dtype", [np.int64, np.int32, np.uint8])
+def test_integers_are_floats_for_torch(dtype):
+    mine = adapt(lambda a: a / 3, "simplex.projection", torch=True)
+    found = mine(a=np.array([1, 2], dtype=dtype))
+    assert found.dtype == np.float64
+    assert found.tolist() == [1 / 3, 2 / 3]
+
+
 def test_gradients_by_autograd():
     name = "multiclass_hinge.gradient"
     mine = adapt(loss, name, torch="gradient")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from verification import checks, verify
-from verification.certificates import certify, extended
+from verification.certificates import certify, extended, text
 from verification.faulty_solvers import memory
 from verification.kit import float_state
 from verification.kit.solver_call import Caller
@@ -46,7 +46,8 @@ def test_distributions_pass_a_right_solver_and_find_float32_in_long_vectors():
 @pytest.mark.parametrize(
     "name",
     [SIMPLEX, "topk_cone.projection", "softmax.prox", "topk_hinge_beta.value", "ova_logistic.gradient",
-     "sparsemax.sdca_update", "softmax.conjugate", "topk_entropy_alpha.sdca_update"],
+     "sparsemax.sdca_update", "softmax.conjugate", "squared_topk_hinge.sdca_update",
+     "multilabel_smooth_hinge.gradient", "topk_hinge_alpha.prox", "topk_entropy_alpha.sdca_update"],
 )  # fmt: skip
 def test_what_extended_precision_proves_is_right(name):
     """It never passes what exact arithmetic refuses: answers off by more and more."""
@@ -240,6 +241,53 @@ def test_a_script_shows_the_aliasing_when_it_is_run(defect, problem, shown, caps
     else:  # (value, counts, coefficients) twice
         half = len(printed[place]) // 2
         assert printed[place][:half] != printed[place][half + 1 :]
+
+
+def sorts_in_place_floats_only(a, r=1.0):
+    if a.dtype.kind != "f":
+        raise TypeError("no integers")
+    a.sort()
+    return RIGHT(a, r)
+
+
+def test_the_script_of_who_refuses_integers_runs_to_its_end(capsys):
+    code = failed(sorts_in_place_floats_only, "purity").counterexample
+    exec(code, {"sorts_in_place_floats_only": sorts_in_place_floats_only})
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "False"  # the input was changed
+    assert printed[-2] == "refused, which is no fault: no integers"
+    assert printed[-1].startswith("[")
+
+
+def strict(problem):
+    """A conjugate that is +inf wherever the numbers given, in doubles, miss the equations of the domain."""
+    right = fast_candidate(problem)
+
+    def conjugate(x, y, costs=None):
+        x = x.astype(float)
+        sides = x.sum() if "entropy" in problem else x[y == 1].sum() - x[y == 0].sum()
+        return np.inf if abs(sides) > 1e-12 else right(x, y, costs=costs)
+
+    return conjugate
+
+
+@pytest.mark.parametrize("problem", ["multilabel_hinge.conjugate", "multilabel_entropy.conjugate"])
+def test_single_precision_may_put_a_point_outside_of_a_domain_of_equations(problem):
+    """Whoever says so is right; and of points that float32 holds exactly nobody is."""
+    right = strict(problem)
+    assert failed(right, "single_precision", problem) is None
+
+    def single(x, y, costs=None):
+        return np.inf if x.dtype == np.float32 else right(x, y, costs=costs)
+
+    assert "the point lies in the domain" in str(failed(single, "single_precision", problem))
+
+
+def test_messages_name_the_entry_of_a_long_array_that_was_changed():
+    before = np.arange(100.0)
+    after = np.where(before == 70, -1.0, before)
+    assert text.change(before, after) == "70.0 to -1.0 at [70]"
+    assert text.change(before[:2], after[:2] + 1) == "[0.0, 1.0] to [1.0, 2.0]"
 
 
 def wrong_if_long(a, r=1.0):

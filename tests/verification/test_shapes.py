@@ -267,3 +267,20 @@ def test_wrong_shapes_and_nan_are_failures():
         call = Caller(wrong, task, batch=True)
         result = run_one("shapes", checks.discover()["shapes"], call, instance)
         assert result.verdict.is_bad
+
+
+@pytest.mark.parametrize(
+    "problem", ["box.projection", "multilabel_hinge.sdca_update", "squared_topk_hinge.value"]
+)
+def test_the_first_rows_of_the_largest_batch_are_the_smaller_ones(problem):
+    many = drawn(problem, (40, 9))
+    for name in ("33..40x9", "39..40x12"):
+        instance = shapes.Instance(many.problem, name, many.items)
+        for shape in Shape.each(instance)[:2]:
+            found = shapes.laid(instance, "spread", shape)
+            alone = shapes.laid(shapes.Instance(many.problem, str(shape), many.items), "spread")
+            assert found.right.shape[0] == shape.rows
+            for given, right in zip(found.params.values(), alone.params.values(), strict=True):
+                assert np.array_equal(given, right) or given is right is None
+            for own in ("right", "allowed", "size"):
+                assert np.array_equal(getattr(found, own), getattr(alone, own))

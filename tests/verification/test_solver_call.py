@@ -106,6 +106,24 @@ def test_a_hanging_call_is_named(monkeypatch, capsys):
     assert "project(a=np.array([1.0, 2.0]), k=2, r=1.0, rho=0.0)" in said
 
 
+def test_a_hanging_call_on_a_long_vector_is_named_in_short(monkeypatch, capsys):
+    monkeypatch.setattr("verification.kit.calling.FIRST_CALL_ALLOWANCE", 0.0)
+    monkeypatch.delattr("signal.setitimer")
+    said = ""
+
+    def hangs(a, k, r, rho):
+        nonlocal said
+        while "does not return" not in said:
+            time.sleep(0.05)
+            said += capsys.readouterr().err
+        return a
+
+    call = Caller(hangs, ALPHA, timeout=0.01)
+    with watch(call, every=0.02, grace=0.0), contextlib.suppress(CandidateTimeoutError):
+        call(A.with_params(a=np.arange(1000.0)))
+    assert "project(a=[0.0, 1.0, 2.0, 3.0, ...] of shape (1000,), k=2, r=1.0, rho=0.0)" in said
+
+
 def test_while_an_answer_is_waited_for_it_is_said(monkeypatch):
     monkeypatch.setattr("verification.kit.solver_call.FIRST_CALL_ALLOWANCE", 4.0)
     monkeypatch.setattr("verification.kit.solver_call.BUSY", 1.0)

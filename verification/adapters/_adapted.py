@@ -8,15 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from verification.adapters._steps import Given, Step, unknown
+from verification.adapters._steps import Given, Step, as_floats, unknown
 from verification.errors import CandidateSignatureError
 from verification.kit.signatures import full_name, in_order, match, parameters
 from verification.problems.problem import Problem
-
-
-def _room(array: np.ndarray) -> np.dtype:
-    """The type of an array that answers are written to: integers would cut them."""
-    return np.dtype(float) if array.dtype.kind in "iu" else array.dtype
 
 
 @dataclass(eq=False, repr=False)
@@ -137,7 +132,7 @@ class Adapted:
         if self.overwrites is not None:
             overwritten = given[self.overwrites]
             if isinstance(overwritten, np.ndarray):
-                overwritten = overwritten.astype(_room(overwritten))
+                overwritten = as_floats(overwritten).copy()
             elif hasattr(overwritten, "clone"):
                 overwritten = overwritten.detach().clone()
             given = {**given, self.overwrites: overwritten}
@@ -146,7 +141,7 @@ class Adapted:
         if self.out is not None:
             main = next(iter(given.values()))
             array = isinstance(main, np.ndarray)
-            overwritten = np.zeros_like(main, dtype=_room(main)) if array else main * 0
+            overwritten = np.zeros_like(as_floats(main)) if array else main * 0
             kwargs[self.out] = overwritten
         answer = self.function(*args, **kwargs)
         return overwritten if overwritten is not None else answer

@@ -40,6 +40,11 @@ def needed(problem: Problem | None, option: str) -> Problem:
     return problem
 
 
+def as_floats(array: np.ndarray) -> np.ndarray:
+    """Integers as floats: answers written to them would be cut, and torch divides them in single precision."""
+    return array.astype(float) if array.dtype.kind in "iu" else array
+
+
 def parts(problem: Problem | None) -> tuple[str, ...]:
     """Names of the unknowns of a trained model, e.g. ("W",); empty for other problems."""
     return tuple(getattr(problem, "parts", ()) or ())

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.adapters._steps import Given, Step, each, needed
+from verification.adapters._steps import Given, Step, as_floats, each, needed
 from verification.errors import InvalidArgumentError
 from verification.problems.problem import Problem
 
@@ -42,8 +42,8 @@ class Tensors(Step):
         import torch
 
         data: Any = given.get(self.data)
-        if getattr(data, "dtype", None) == np.int64:
-            given = {**given, self.data: data.astype(float)}
+        if isinstance(data, np.ndarray):
+            given = {**given, self.data: as_floats(data)}
         changed = {
             name: torch.tensor(v, device=self.device) if isinstance(v, np.ndarray) else v
             for name, v in given.items()

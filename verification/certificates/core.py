@@ -144,7 +144,7 @@ def margins(instance: Instance) -> tuple[Vector, float]:
         z = family.margins(main, y, c)
         if family.coupled:
             parts = [np.delete(main, y), c, main[y : y + 1]]
-    return z, sum(max((number(abs(v)) for v in p.tolist()), default=0.0) for p in parts)
+    return z, sum(max((abs(number(v)) for v in p.tolist()), default=0.0) for p in parts)
 
 
 @functools.lru_cache(maxsize=20000)
@@ -152,7 +152,7 @@ def core(instance: Instance) -> Core:
     """The projection that an instance of projection, gradient, prox or sdca_update asks for."""
     if instance.operation == "projection":
         a = vector(instance["a"])
-        spread = max((number(abs(v)) for v in a.tolist()), default=0.0)
+        spread = max((abs(number(v)) for v in a.tolist()), default=0.0)
         rho = exact(instance.get("rho", 0.0))
         return Core(own_domain(instance), a, rho, False, spread)
     z, spread = margins(instance)

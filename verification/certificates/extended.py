@@ -7,13 +7,16 @@ answer of this length is judged by. An answer passes only where they prove it; e
 """
 
 import math
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from refsolve import catalogue
 from refsolve import certificates as proofs
+from refsolve.arguments import check_example, check_point
 from refsolve.errors import RefsolveError
-from refsolve.proofs.certificate import Certificate, norm
+from refsolve.generators.quadratic import Quadratic
+from refsolve.proofs.certificate import Array, Certificate, norm
 from refsolve.proofs.domain import Domain
 from refsolve.proofs.projection import projection_gap
 from verification.certificates import core as cores
@@ -45,23 +48,23 @@ def proven(instance: Instance, answer: np.ndarray) -> Judgement | None:
     found: Certificate
     try:
         if problem.kind == "sets":
-            return _passed(instance, _projected(instance, answer))
+            return _passed(instance, _first_order(instance, _set_core(instance, answer)))
+        if problem.unique and problem.point and problem.generator.rational:
+            core = _loss_core(instance, answer)
+            return core and _passed(instance, _first_order(instance, core))
         found = getattr(proofs, name)(
             problem.stem, answer if problem.point else answer.item(), **given
         )
     except (RefsolveError, ArithmeticError, ValueError):
         return None
-    d = main.size
     if problem.operation == "conjugate" and answer.item() == math.inf:
         return Judgement(Verdict.PASS, accuracy=0.0) if found.violation > OUTSIDE else None
     least, off = found.relative_gap, found.violation
     if problem.point:
         size = float(given["t"] if problem.operation == "prox" else np.abs(answer).sum())
-        largest = float(np.abs(main).max())
-        if problem.generator.rational:
-            size += d**0.5 * largest * _expansion(instance)
-        else:  # an error of the scores is a relative one of x, and the gap shows that of the small ones
-            size *= 1 + largest
+        if not problem.generator.rational:
+            # an error of the scores is a relative one of x, and the gap shows that of the small ones
+            size *= 1 + float(np.abs(main).max())
             off = max(off, math.sqrt(2 * found.gap))
         if problem.unique:
             least = 0.0
@@ -78,31 +81,74 @@ def _passed(instance: Instance, least: float) -> Judgement | None:
     return Judgement(Verdict.PASS, distance=least, distance_tolerance=relative, accuracy=least)
 
 
-def _projected(instance: Instance, answer: np.ndarray) -> float:
-    """Repair and gap beside their bounds, of first order as in `points.by_gap`, in units of what is allowed."""
+class _Core(NamedTuple):
+    """`verification.certificates.core.Core` in long doubles, and the x that an answer means.
+
+    ``unbalance`` is what its entries sum to where they should sum to 0.
+    """
+
+    domain: Domain
+    b: Array
+    rho: Any
+    spread: float
+    x: Array
+    unbalance: float = 0.0
+
+
+def _set_core(instance: Instance, answer: Array) -> _Core:
     module, params = catalogue.load(instance.stem), instance.params
-    a, x = params.pop("a").astype(np.longdouble), answer.astype(np.longdouble)
+    a = params.pop("a").astype(np.longdouble)
     rho, checked = proofs.set_arguments(module, params.pop("rho", 0.0), params, a.size)
-    feasible = module.repair(x, **checked)
-    gradient = feasible - a + rho * feasible.sum()
     domain = Domain(instance.stem, checked)
+    return _Core(domain, a, rho, float(np.abs(a).max()), answer.astype(np.longdouble))
+
+
+def _loss_core(instance: Instance, answer: Array) -> _Core | None:
+    """None where the problem has no curvature, or the example no weight."""
+    problem, given = instance.problem, instance.params
+    main, y, costs = given[problem.data], given.get("y"), given.get("costs")
+    params = {n: given[n] for n in catalogue.load(problem.stem).SPEC.names}
+    added, coupled = cores.curvature_of(instance)
+    beta, x = np.longdouble(added), answer.astype(np.longdouble)
+    if problem.operation == "prox":
+        loss = check_point(problem.stem, main.size, y, params)
+        v = main.astype(np.longdouble)
+        c = loss.check_own_costs(costs)
+        z, x, unbalance = v + c, (v - x) / beta, 0.0
+    else:
+        mass = np.longdouble(cores.mass(instance))
+        if mass == 0:
+            return None
+        _, label, loss = check_example(problem.stem, problem.data, main, y, params)
+        c = loss.check_costs(costs, label)
+        z = loss.margins(main.astype(np.longdouble), label, c)
+        x = (-x if problem.operation == "gradient" else x) / mass
+        x, unbalance = loss.family.coordinates(x, label), float(loss.family.unbalance(x))
+    b, rho, curvature = cast(Quadratic, loss.generator).reduced(z, beta, coupled)
+    if not curvature > 0:
+        return None
+    return _Core(loss.domain, b, rho, float(np.abs(z).max() / curvature), x, unbalance)
+
+
+def _first_order(instance: Instance, core: _Core) -> float:
+    """Repair and gap beside their bounds, of first order as in `points.by_gap`, in units of what is allowed.
+
+    The bounds are at most those: without what underflow and the terms of the margins excuse.
+    """
+    domain, b, d = core.domain, core.b, core.b.size
+    feasible = domain.repair(core.x)
+    gradient = feasible - b + core.rho * feasible.sum()
     if domain.cone:
-        gap = projection_gap(module, feasible, a, rho=rho, **checked)
+        gap = projection_gap(
+            catalogue.load(domain.stem), feasible, b, rho=core.rho, **domain.params
+        )
     else:
         gap = domain.around(feasible, gradient).residual(feasible, -gradient)
     eps, mass = tolerance.precision(instance), float(np.abs(feasible).sum())
-    allowed = tolerance.distance(eps, a.size, float(np.abs(a).max()), mass)
-    allowed *= tolerance.slack(instance, a.size)
-    sizes = float(norm(gradient)), rho, float(norm(feasible)), float(checked.get("r", mass))
-    limit = float(tolerance.fw_gap(allowed, a.size, *sizes))
-    share = max(float(norm(x - feasible)) / allowed, float(gap) / limit)
-    return share * tolerance.relative(instance, a.size)
-
-
-def _expansion(instance: Instance) -> float:
-    """How far an answer moves with the main array, at most: the scale of x over the curvature."""
-    if instance.operation == "projection":
-        return 1.0
-    curvature = float(cores.curvature_of(instance)[0] + cores.modulus(instance))
-    scale = float(instance["t"] if instance.operation == "prox" else cores.mass(instance))
-    return scale / curvature if curvature else 0.0
+    allowed = tolerance.distance(eps, d, core.spread, mass) * tolerance.slack(instance, d)
+    radius = float(domain.params.get("r", mass))
+    sizes = float(norm(gradient)), float(core.rho), float(norm(feasible)), radius
+    limit = float(tolerance.fw_gap(allowed, d, *sizes))
+    moved = float(norm(core.x - feasible)) + core.unbalance
+    share = max(moved / allowed, float(gap) / limit)
+    return share * tolerance.relative(instance, d)

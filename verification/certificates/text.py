@@ -17,6 +17,18 @@ def brief(answer: Any) -> str:
     return f"[{first}, ...] of shape {array.shape}"
 
 
+def change(before: np.ndarray, after: np.ndarray) -> str:
+    """Two arrays that differ, "[1.0] to [2.0]"; of long ones the first entry that does."""
+    if before.size <= WHOLE or before.shape != after.shape:
+        return f"{brief(before)} to {brief(after)}"
+    pairs = zip(before.ravel().tolist(), after.ravel().tolist(), strict=True)
+    i, (old, new) = next(
+        (i, pair) for i, pair in enumerate(pairs) if repr(pair[0]) != repr(pair[1])
+    )
+    at = ", ".join(str(n) for n in np.unravel_index(i, before.shape))
+    return f"{old!r} to {new!r} at [{at}]"
+
+
 def not_finite(answer: Any) -> str:
     """The message on nan and inf in an answer: where the first of them is, if there are many."""
     array = np.asarray(answer)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from verification import certificates
+from verification.certificates.text import brief
 from verification.checks._plain import in_parts
 from verification.instances.instance import Instance
 from verification.kit.solver_call import (
@@ -36,7 +37,7 @@ def examine(call: Caller, instance: Instance) -> Judgement:
         message = "return_complement=True: expected a pair (answer, 1 - s) with one number"
         return Judgement(Verdict.FAIL, message=message)
     if not np.array_equal(plain, both.x):
-        message = f"{both.x.tolist()} with return_complement, {plain.tolist()} without"
+        message = f"{brief(both.x)} with return_complement, {brief(plain)} without"
         return Judgement(Verdict.FAIL, message=message)
     complement = float(np.asarray(both.complement).ravel()[0])
     if not np.isfinite(complement):
@@ -51,13 +52,11 @@ def script(call: Caller, instance: Instance, function: str) -> list[str]:
     lines = [f"print({function}({arguments}, return_complement=True))"]
     try:
         returned = call.raw(instance.params, complement=True)
-        lines.append(
-            f"# returned {returned.x.tolist()}, {np.asarray(returned.complement).tolist()}"
-        )
+        lines.append(f"# returned {brief(returned.x)}, {np.asarray(returned.complement).tolist()}")
     except (CandidateCrashError, CandidateTimeoutError) as error:
         lines.append(f"# raised {error}")
     right = certificates.expected(instance)
     if right is None or not instance.problem.convex:
         return lines
     rest = certificates.entropy_points.solution(certificates.core.curved_core(instance))
-    return [*lines, f"# right    {right.tolist()}, {float(rest.complement[0])!r}"]
+    return [*lines, f"# right    {brief(right)}, {float(rest.complement[0])!r}"]

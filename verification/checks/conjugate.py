@@ -6,9 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from refsolve.proofs.rationals import Vector, dot, exact, number, vector
+from refsolve.proofs.rationals import Vector, dot, exact, floats, number, vector
 from verification import certificates
 from verification.certificates import core, loss, tolerance, truth
+from verification.certificates.text import brief
 from verification.checks._plain import in_parts
 from verification.instances.instance import Instance
 from verification.kit.solver_call import Caller
@@ -47,7 +48,7 @@ def examine(call: Caller, instance: Instance) -> Judgement:
         if excess > allowed or not math.isfinite(excess):
             message = (
                 f"returned {float(got)!r}, but <x,z> − L(z) − <c,x> is larger by {excess:.3g} at "
-                f"z = {[number(v) for v in z.tolist()]}"
+                f"z = {brief(floats(z))}"
             )
             terms = {"excess of <x,z> - L(z)": (excess, allowed)}
             return Judgement(Verdict.FAIL, message=message, terms=terms)

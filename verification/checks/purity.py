@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from verification import certificates
+from verification.certificates.text import brief, change
 from verification.checks._plain import in_parts, on_vectors
 from verification.instances.instance import Instance, literal
 from verification.kit.solver_call import Caller, CandidateCrashError
@@ -32,7 +33,7 @@ def _changed(params: dict[str, Any], instance: Instance) -> str | None:
     for name, before in instance.params.items():
         after = params[name]
         if isinstance(before, np.ndarray) and before.tobytes() != after.tobytes():
-            return f"{name} was changed in place from {before.tolist()} to {after.tolist()}"
+            return f"{name} was changed in place from {change(before, after)}"
     return None
 
 
@@ -94,6 +95,16 @@ def _other_arrays(call: Caller, instance: Instance, usual: np.ndarray) -> Judgem
     return judgement if not judgement.ok else _of_integers(call, instance)
 
 
+def _refusable(called: str, why: str) -> list[str]:
+    """A call that may end in an error of the solver's own, which is no fault."""
+    return [
+        "try:",
+        f"    print({called})  # {why}",
+        "except Exception as error:",
+        '    print("refused, which is no fault:", error)',
+    ]
+
+
 def script(call: Caller, instance: Instance, function: str) -> list[str]:
     """Four calls, and after each what it must have left as it was; True where the solver is pure."""
     name = instance.problem.data
@@ -127,9 +138,9 @@ def script(call: Caller, instance: Instance, function: str) -> list[str]:
         f"{same}  # {'they differ' if ranked else 'False'}: a later call overwrote the answer",
         f"x = {again}",
         f"{same}  # {'they differ' if ranked else 'False'}: the answer depends on earlier calls",
-        f"print({function}({steps}))  # not the same arrays in memory, and equal to them:",
+        *_refusable(f"{function}({steps})", "not the same arrays in memory, and equal to them:"),
         "print(first)",
-        f"print({function}({whole}))  # of integers, and equal to them as floats:",
+        *_refusable(f"{function}({whole})", "of integers, and equal to them as floats:"),
         f"print({function}({floats}))",
     ]
 
@@ -150,7 +161,7 @@ def examine(call: Caller, instance: Instance) -> Judgement:
     call(_disturbance(instance))
     for now, before in zip(parts, copies, strict=True):
         if now.tobytes() != before.tobytes():
-            message = f"a later call overwrote the answer {before.tolist()} by {now.tolist()}"
+            message = f"a later call overwrote the answer: {change(before, now)}"
             return Judgement(Verdict.FAIL, message=message)
     second = call(instance).x
     if second.shape == kept.shape and second.tobytes() == kept.tobytes():
@@ -160,7 +171,7 @@ def examine(call: Caller, instance: Instance) -> Judgement:
         judgement = certificates.judge(instance, Candidate(answer))
         if not judgement.ok:
             message = (
-                f"the same call gave {kept.tolist()} and, after another call, {second.tolist()}: "
+                f"the same call gave {brief(kept)} and, after another call, {brief(second)}: "
                 f"{judgement.message}"
             )
             return Judgement(judgement.verdict, message=message, terms=judgement.terms)

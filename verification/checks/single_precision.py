@@ -5,8 +5,9 @@ import re
 import numpy as np
 
 from verification import certificates
+from verification.certificates import entropy_numbers
 from verification.checks._plain import in_parts, on_vectors
-from verification.instances.drawing import valid
+from verification.instances.drawing import on_grid, valid
 from verification.instances.instance import Instance
 from verification.kit.solver_call import Caller, CandidateCrashError, NotApplicableError
 from verification.problems.problem import Problem
@@ -24,9 +25,21 @@ _drawn = in_parts(COUNTS, "random", "ties", "scales", offset=2)
 
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
-    """Random, tied and scaled instances, rounded to float32; not those whose arguments fit no more."""
-    rounded = [instance.astype(np.float32) for instance in _drawn(problem, profile, seed)]
+    """Random, tied and scaled instances, rounded to float32; not those whose arguments fit no more.
+
+    Rounding moves points out of a domain of equations: every other one is in it exactly.
+    """
+    drawn = _drawn(problem, profile, seed)
+    if problem.labels and problem.operation == "conjugate":
+        drawn[::2] = map(_inside, drawn[::2])
+    rounded = [instance.astype(np.float32) for instance in drawn]
     return [instance for instance in rounded if valid(instance)]
+
+
+def _inside(instance: Instance) -> Instance:
+    """The point on a grid that float32 holds, if that is in the domain."""
+    made = instance.with_params(x=on_grid(instance["x"], instance["y"], instance.problem))
+    return made if entropy_numbers.violation(made) == 0 else instance
 
 
 def examine(call: Caller, instance: Instance) -> Judgement:

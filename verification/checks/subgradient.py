@@ -8,6 +8,7 @@ import numpy as np
 from refsolve.proofs.rationals import number, vector
 from verification.certificates import points, ranking, tolerance, truth
 from verification.certificates.loss import subgradient_defect
+from verification.certificates.text import brief
 from verification.checks._plain import in_parts
 from verification.instances.instance import Instance
 from verification.kit.solver_call import Caller
@@ -50,8 +51,8 @@ def examine(call: Caller, instance: Instance) -> Judgement:
             found = Judgement(Verdict.PASS, size, allowed, terms=terms)
             if size > allowed:
                 message = (
-                    f"L(h) < L(f) + <g, h - f> by {size:.3g} at h = {h.tolist()}, g = "
-                    f"{answer.tolist()}; {tolerance.named(instance, g.size)} is {allowed:.3g}"
+                    f"L(h) < L(f) + <g, h - f> by {size:.3g} at h = {brief(h)}, g = "
+                    f"{brief(answer)}; {tolerance.named(instance, g.size)} is {allowed:.3g}"
                 )
                 found = replace(found, verdict=Verdict.FAIL, message=message)
             worst = max(worst, found, key=lambda each: (not each.ok, each.ratio or 0.0))

@@ -107,6 +107,20 @@ def _labelled_dual_point(problem: Problem, vector: np.ndarray, y: np.ndarray) ->
     return x * scale / max(1.0, least)
 
 
+def on_grid(x: np.ndarray, y: np.ndarray, problem: Problem) -> np.ndarray:
+    """A labelled dual point in multiples of 2^-16, which meets the equations of the domain to the last bit."""
+    if _needs_label(problem):  # sum 0, and bounds from below
+        x = np.ceil(x * 2**16) / 2**16
+        x[np.argmax(x)] -= x.sum()
+        return x
+    x = np.floor(x * 2**16) / 2**16
+    more = x[y == 1].sum() - x[y == 0].sum()
+    larger = y == int(more > 0)
+    if larger.any():
+        x[np.argmax(np.where(larger, x, -1.0))] -= abs(more)
+    return x
+
+
 def _costs(problem: Problem, rng: Rng, size: int, y: int | None) -> np.ndarray | None:
     if rng.random() < 0.6:
         return None

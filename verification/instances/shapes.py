@@ -171,6 +171,11 @@ def laid(instance: Instance, layout: str, shape: Shape | None = None) -> Laid:
         Which one, if there are several.
     """
     shape = shape or Shape.of(instance)
+    most = _range(instance.family.partition("x")[0])[-1]
+    if shape.rows < most:  # the first rows of the largest batch
+        largest = shape._replace(rows=most)
+        made = _largest(instance, layout, largest, tolerance.slack(instance, shape.length))
+        return _first(instance, made, shape.rows)
     found = variations(replace(instance, family=""), layout == "varied")
     value = absent(instance.problem)
     if value is None:
@@ -183,6 +188,27 @@ def laid(instance: Instance, layout: str, shape: Shape | None = None) -> Laid:
         return made
     promised = tolerance.relative(instance, shape.length)  # of every entry, not of the norm of all
     return replace(made, allowed=np.maximum(made.allowed, promised * made.size))
+
+
+@functools.lru_cache(maxsize=1)
+def _largest(instance: Instance, layout: str, shape: Shape, slack: float) -> Laid:
+    """The largest batch of a range, kept; ``slack`` is that of the run."""
+    return laid(instance, layout, shape)
+
+
+def _first(instance: Instance, made: Laid, rows: int) -> Laid:
+    """The first rows of a batch."""
+    per_row, own = _per_row(instance.problem), len(made.right)
+    params = {
+        n: v[:rows] if n in per_row and np.ndim(v) and len(v) == own else v
+        for n, v in made.params.items()
+    }
+    return Laid(params, made.right[:rows], made.allowed[:rows], made.size[:rows])
+
+
+def _per_row(problem: Problem) -> tuple[str, ...]:
+    """Arguments of which a batch has, or may have, one for each row."""
+    return (problem.data, *problem.named(rows="always"), *problem.named(rows="may"))
 
 
 def _placed(
@@ -247,11 +273,9 @@ def _placed(
 def row(instance: Instance, made: Laid, i: int) -> Instance:
     """One row of a batch as an instance of its own."""
     problem, batch = instance.problem, made.params[instance.problem.data].ndim == 2
-    always = {problem.data, *problem.named(rows="always")}
-    may = problem.named(rows="may")
+    per_row = _per_row(problem)
     params = {
-        n: v[i] if batch and v is not None and (n in always or (n in may and np.ndim(v))) else v
-        for n, v in made.params.items()
+        n: v[i] if batch and n in per_row and np.ndim(v) else v for n, v in made.params.items()
     }
     return Instance.of(problem, instance.family, **params)
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from verification.certificates.text import brief
+from verification.failures.shrink import LONG
 from verification.instances.instance import literal
 from verification.kit.solver_call import TIMEOUTS_ALLOWED, Caller, Wait
 from verification.verdicts import accuracy_contract
@@ -44,9 +46,10 @@ def watch(
             if wait.params is said or late < wait.limit + grace:
                 continue
             said = wait.params
+            shown = {n: brief(v) for n, v in said.items() if np.size(v) > LONG}
             print(
                 f"{call.name} does not return and cannot be interrupted (with isolate=True it "
-                f"could): {call.problem.function}({call.arguments_code(said)})",
+                f"could): {call.problem.function}({call.arguments_code(said, shown)})",
                 file=sys.stderr,
                 flush=True,
             )
