@@ -107,7 +107,7 @@ def test_a_hanging_call_is_named(monkeypatch, capsys):
 
 
 def test_a_hanging_call_on_a_long_vector_is_named_in_short(monkeypatch, capsys):
-    monkeypatch.setattr("verification.kit.calling.FIRST_CALL_ALLOWANCE", 0.0)
+    monkeypatch.setattr("verification.kit.solver_call.FIRST_CALL_ALLOWANCE", 0.0)
     monkeypatch.delattr("signal.setitimer")
     said = ""
 
