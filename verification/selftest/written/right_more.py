@@ -158,7 +158,7 @@ def ova_logistic_prox(v, t=1.0, costs=None):
     z = v + c
     low, high = z - t, z
     w = np.clip(z / (1 + t / 4), low, high)
-    for _ in range(100):
+    for _ in range(1000):
         p = expit(w)
         f = w + t * p - z
         low, high = np.where(f < 0, w, low), np.where(f > 0, w, high)
@@ -167,7 +167,7 @@ def ova_logistic_prox(v, t=1.0, costs=None):
         if np.all(np.abs(new - w) <= 4e-16 * np.abs(w)):
             break
         w = new
-    return np.where(t * expit(w) < np.abs(v), v - t * expit(w), w - c)
+    return np.where(t * expit(w) <= np.maximum(0.5 * np.abs(v), 1.0), v - t * expit(w), w - c)
 
 
 def ova_smooth_conjugate(x, gamma=1.0, costs=None):
@@ -247,7 +247,8 @@ def squared_update(q, y, k_ii, C=1.0, k=1, costs=None, sample_weight=None):
         s = max(0.0, math.fsum(z[best]) / k)
         x[best] = s / k
     else:
-        x = cone_nested(z / alpha, k, 1.0 + 1.0 / alpha)
+        alpha, unit = max(alpha, 1e-300), np.abs(z).max() or 1.0
+        x = cone_nested(z / unit, k, 1.0 + 1.0 / alpha) / alpha * unit
     return -weight * spread(x, y)
 
 
@@ -294,19 +295,21 @@ def capped_entropy(z, alpha, cap, square):
     """Entries min(X(z - tau), cap) of sum 1 - e^-l, tau = l (+ alpha (1 - e^-l)): Newton in l."""
     low, high = 0.0, float(np.logaddexp(0.0, logsumexp(z)))
     ell = min(high, 1.0)
-    for _ in range(300):
+    for _ in range(1000):
         s = -math.expm1(-ell)
         tau = ell + alpha * s if square else ell
         free = omega(z - tau, alpha)
         x = np.minimum(free, cap)
-        f = x.sum() - s
+        inner = free < cap
+        f = x[inner].sum() - s + cap * np.count_nonzero(~inner)
+        if ell > 1:  # as many as there is room for have a sum of 1
+            f = np.count_nonzero(~inner) / round(1 / cap) - 1 + x[inner].sum() + math.exp(-ell)
         if f == 0:
             break
         if f > 0:
             low = ell
         else:
             high = ell
-        inner = free < cap
         rate = 1 + alpha * (1 - s) if square else 1.0
         slope = rate * (free[inner] / (1 + alpha * free[inner])).sum() + (1 - s)
         new = ell + f / slope if slope > 0 else high
