@@ -386,7 +386,7 @@ def sides(y, costs):
 
 def bipartite_domain(x, right):
     """Whether both sides have one sum of at most 1, within rounding."""
-    slack = 4e-16 * len(x)
+    slack = 2 * np.finfo(np.result_type(x, np.float32)).eps * len(x)
     wrong_sum, right_sum = math.fsum(x[~right]), math.fsum(x[right])
     if np.any(x < 0) or wrong_sum > 1 + slack:
         return False
@@ -395,7 +395,7 @@ def bipartite_domain(x, right):
 
 def multilabel_hinge_conjugate(x, y, costs=None):
     """Minus <c,x> on the bipartite simplex."""
-    x = np.asarray(x, dtype=float)
+    x = np.asarray(x)
     right, c = sides(y, costs)
     if not bipartite_domain(x, right):
         return math.inf
@@ -404,10 +404,11 @@ def multilabel_hinge_conjugate(x, y, costs=None):
 
 def multilabel_smooth_conjugate(x, y, gamma=1.0, costs=None):
     """A parabola on the bipartite simplex."""
-    x = np.asarray(x, dtype=float)
+    x = np.asarray(x)
     right, c = sides(y, costs)
     if not bipartite_domain(x, right):
         return math.inf
+    x = x.astype(float)
     return 0.5 * gamma * math.fsum(x * x) - math.fsum(c * x)
 
 
