@@ -9,12 +9,16 @@ import pytest
 from verification import certificates, verify
 from verification.instances import families
 from verification.instances.drawing import valid
+from verification.instances.instance import Instance
+from verification.problems.problem import lookup
 from verification.selftest import written
 from verification.verdicts.verdict import Candidate
 
 THIRD = {port["name"]: port for port in written.ports("third")}
 PORTS = {
-    port["name"]: port for name in ("third", "fourth", "fifth") for port in written.ports(name)
+    port["name"]: port
+    for name in ("third", "fourth", "fifth", "sixth")
+    for port in written.ports(name)
 }
 #: Every call by itself is right.
 LATER = ("beta_update_answers_in_one_buffer",)
@@ -137,3 +141,33 @@ def test_an_integer_radius_is_judged_as_any_other(of):
         whole = instance.with_params(r=2)
         assert certificates.judge(whole, Candidate(project(**whole.params))).ok
     assert verify(project, problem, checks=["distributions"], shrink=False).ok
+
+
+@pytest.mark.parametrize(
+    "problem", ["smooth_topk_hinge_alpha.sdca_update", "ova_hinge.value", "softmax.prox"]
+)
+def test_costs_of_zero_come_with_ordinary_scores(problem):
+    """All of them and some of them: they are not the costs of the loss, which are taken where none are given."""
+    drawn = [i for i in families.draw(problem, "random", 200, seed=0) if i["costs"] is not None]
+    main = lookup(problem).data
+    zeros = [np.count_nonzero(i["costs"] == 0) for i in drawn if i[main].any()]
+    sizes = [i["costs"].size for i in drawn if i[main].any()]
+    assert sum(z == n for z, n in zip(zeros, sizes, strict=True)) >= 3
+    assert sum(1 < z < n for z, n in zip(zeros, sizes, strict=True)) >= 3
+
+
+@pytest.mark.parametrize(
+    ("x", "inside", "outside"),
+    [
+        ([2e-323, 0.0], True, True),
+        ([1e-17, 3e-17], True, True),
+        ([0.1 + 0.2, 0.3], True, False),
+        ([0.25, 0.5], False, True),
+    ],
+)
+def test_sums_of_both_sides_are_compared_in_their_own_size(x, inside, outside):
+    """Sums that differ by all they are may be told apart, those that differ by rounding may not."""
+    x = np.array(x)
+    asked = Instance.of("multilabel_hinge.conjugate", "border", x=x, y=np.array([0, 1]), costs=None)
+    verdicts = [certificates.judge(asked, Candidate(np.array(v))).ok for v in (-x[0], np.inf)]
+    assert verdicts == [inside, outside]

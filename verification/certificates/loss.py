@@ -24,11 +24,13 @@ from verification.instances.instance import Instance
 from verification.verdicts.verdict import Judgement, Terms, Verdict, if_certain
 
 
-def _flat(instance: Instance) -> bool:
-    """Whether the domain has no interior: hardly any vector of floats fulfils its equations exactly."""
-    domain = cores.unit_set(instance)
-    rows = domain.module.halfspaces(instance["x"].size, **domain.params)
-    return any(equal for _, _, equal in rows)
+def _flat(instance: Instance) -> float:
+    """Size of what the equations of the domain compare: hardly any vector of floats fulfils them exactly."""
+    domain, x = cores.unit_set(instance), [abs(Fraction(v)) for v in instance["x"].tolist()]
+    rows = domain.module.halfspaces(len(x), **domain.params)
+    compared = [max(abs(h), sum(abs(a) * v for a, v in zip(g, x, strict=True)))
+                for g, h, equal in rows if equal]  # fmt: skip
+    return number(max(compared, default=Fraction(0)))
 
 
 def exact_number(instance: Instance) -> float | Fraction:
@@ -36,7 +38,7 @@ def exact_number(instance: Instance) -> float | Fraction:
     if instance.operation == "value":
         return _value(instance)[0]
     outside, rounding = _outside(instance)
-    if outside > (rounding if _flat(instance) else 0):
+    if outside > rounding * min(_flat(instance), 1.0):
         return math.inf
     return _conjugate(instance)[0]
 
@@ -149,7 +151,7 @@ def judge_conjugate(instance: Instance, answer: np.ndarray) -> Judgement:
     # outside by the rounding of doubles must: whoever computes in them sees what float32 has rounded
     outside, rounding = _outside(instance)
     double = rounding * float(np.finfo(float).eps) / tolerance.precision(instance)
-    flat = _flat(instance) and outside <= double / tolerance.size_factor(1)
+    flat = outside <= double * min(_flat(instance), 1.0) / tolerance.size_factor(1)
     rounding *= tolerance.slack(instance, instance["x"].size)
     _certify_conjugate(instance, outside)
     terms: Terms = {"distance to the domain": (number(outside), float(rounding))}

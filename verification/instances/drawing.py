@@ -122,11 +122,14 @@ def on_grid(x: np.ndarray, y: np.ndarray, problem: Problem) -> np.ndarray:
 
 
 def _costs(problem: Problem, rng: Rng, size: int, y: int | None) -> np.ndarray | None:
-    if rng.random() < 0.6:
+    kind = rng.random()
+    if kind < 0.6:
         return None
     costs = (
         rng.choice([0.5, 1.0, 2.0], size=size) if rng.random() < 0.5 else rng.uniform(0, 2, size)
     )
+    if kind < 0.7:  # no costs, or some: costs of 0 are not those of the loss
+        costs[:: 1 if kind < 0.65 else 2] = 0.0
     if problem.others:
         costs[y] = 0.0
     return costs

@@ -1,5 +1,5 @@
-"""Ports written by hand: right solvers (`right`, `right_sets`, `right_losses`), and one fault each
-(`first.toml` to `fifth.toml`).
+"""Ports written by hand: right solvers (`right`, `right_sets`, `right_losses`, `right_more`), and one fault each
+(`first.toml` to `sixth.toml`).
 
 The faults were written before the checks were looked at, from what ports get wrong; the rates of the first
 run are in `docs/selftest/written.json`. ``python -m verification.selftest.written first --profile quick``
@@ -108,9 +108,46 @@ MORE = {
     "smooth_beta_update": "smooth_topk_hinge_beta.sdca_update",
     "multilabel_hinge_prox": "multilabel_hinge.prox",
 }
+#: The solvers of `right_more.py`.
+LATEST = {
+    "simplex_heap": "simplex.projection",
+    "simplex_pivot": "simplex.projection",
+    "beta_prox": "topk_hinge_beta.prox",
+    "beta_gradient": "topk_hinge_beta.gradient",
+    "beta_value_heap": "topk_hinge_beta.value",
+    "ova_hinge_value": "ova_hinge.value",
+    "ova_hinge_gradient": "ova_hinge.gradient",
+    "ova_hinge_conjugate": "ova_hinge.conjugate",
+    "ova_logistic_prox": "ova_logistic.prox",
+    "ova_smooth_conjugate": "ova_smooth_hinge.conjugate",
+    "ova_smooth_update": "ova_smooth_hinge.sdca_update",
+    "smooth_alpha_gradient": "smooth_topk_hinge_alpha.gradient",
+    "smooth_alpha_conjugate": "smooth_topk_hinge_alpha.conjugate",
+    "smooth_alpha_update": "smooth_topk_hinge_alpha.sdca_update",
+    "smooth_beta_conjugate": "smooth_topk_hinge_beta.conjugate",
+    "smooth_beta_prox": "smooth_topk_hinge_beta.prox",
+    "squared_update": "squared_topk_hinge.sdca_update",
+    "entropy_alpha_conjugate": "topk_entropy_alpha.conjugate",
+    "entropy_beta_conjugate": "topk_entropy_beta.conjugate",
+    "truncated_conjugate": "truncated_topk_entropy.conjugate",
+    "entropy_beta_prox": "topk_entropy_beta.prox",
+    "entropy_beta_update": "topk_entropy_beta.sdca_update",
+    "multilabel_entropy_prox": "multilabel_entropy.prox",
+    "multilabel_entropy_update": "multilabel_entropy.sdca_update",
+    "multilabel_hinge_conjugate": "multilabel_hinge.conjugate",
+    "multilabel_smooth_conjugate": "multilabel_smooth_hinge.conjugate",
+    "multilabel_smooth_gradient": "multilabel_smooth_hinge.gradient",
+    "multilabel_smooth_update": "multilabel_smooth_hinge.sdca_update",
+    "softmax_value_online": "softmax.value",
+    "ap_value_conquer": "average_precision.value",
+    "ap_inference_conquer": "average_precision.loss_augmented_inference",
+    "lambert_halley": "lambert_w_exp.value",
+    "top_push_dual": "top_push.dual",
+    "svm_plus_primal": "svm_plus_squared_hinge.primal",
+}
 SETS, RIGHT = (
-    ("first", "second", "third", "fourth", "fifth"),
-    ("right", "right_sets", "right_losses"),
+    ("first", "second", "third", "fourth", "fifth", "sixth"),
+    ("right", "right_sets", "right_losses", "right_more"),
 )
 FIXED: dict[str, dict[str, Any]] = {
     "erm_sdca": {"loss": "multiclass_hinge"},
@@ -119,9 +156,12 @@ FIXED: dict[str, dict[str, Any]] = {
     "binary_ascent": {"bias": False},
     "erm_softmax": {"loss": "softmax"},
     "svm_primal": {"loss": "hinge"},
+    "svm_plus_primal": {"nonneg_slack": False},
 }
 #: Seconds per call of what is slow by its nature: coordinate ascent in plain Python at large C.
-TIMEOUT = {"erm_sdca": 120.0, "svm_smo": 120.0, "svm_primal": 120.0, "svm_plus_smo": 120.0}
+TIMEOUT = dict.fromkeys(
+    ("erm_sdca", "svm_smo", "svm_primal", "svm_plus_smo", "top_push_dual", "svm_plus_primal"), 120.0
+)
 
 
 def ports(name: str) -> list[dict[str, str]]:
@@ -153,7 +193,7 @@ def run(port: dict[str, str], profile: str, **options: Any) -> verification.Repo
     options = {"timeout": TIMEOUT.get(of, 10.0)} | options
     return verification.verify(
         build(**port),
-        (PROBLEMS | MORE)[of],
+        (PROBLEMS | MORE | LATEST)[of],
         profile,
         fixed=FIXED.get(of),
         shrink=False,
@@ -164,11 +204,11 @@ def run(port: dict[str, str], profile: str, **options: Any) -> verification.Repo
 def main() -> None:
     """The command: a line of JSON for each port."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("set", choices=[*SETS, "right", "right_more"])
+    parser.add_argument("set", choices=[*SETS, "right", "right_more", "right_latest"])
     parser.add_argument("--profile", default="quick")
     parser.add_argument("--only", default="")
     args = parser.parse_args()
-    right = {"right": PROBLEMS, "right_more": MORE}.get(args.set)
+    right = {"right": PROBLEMS, "right_more": MORE, "right_latest": LATEST}.get(args.set)
     chosen = [{"of": of, "name": of} for of in right] if right else ports(args.set)
     for port in chosen:
         if args.only in ("", port["name"]):
