@@ -267,7 +267,8 @@ def prepared(data: str) -> tuple[Any, np.ndarray, dict[str, Any]]:
     return X, y, (options[0] if options else {})
 
 
-def _model(own: Loss, solver: str, C: float, tol: float) -> Any:
+def estimator(own: Loss, solver: str, C: float, tol: float) -> Any:
+    """The estimator of a loss, without a bound on its iterations that matters."""
     import fast
 
     limits = {"tol": tol, "max_iter": 100_000, "random_state": 0}
@@ -281,7 +282,7 @@ def _warm(own: Loss, X: Any, y: np.ndarray, options: dict[str, Any]) -> None:
     rows = np.concatenate([each, np.arange(min(len(y), 300))])
     some = {name: value[rows] for name, value in options.items()}
     for solver in (AUTO, *own.solvers):
-        model = _model(own, solver, 1.0, 1e-3).set_params(max_iter=3)
+        model = estimator(own, solver, 1.0, 1e-3).set_params(max_iter=3)
         # a solver that is not for so many weights, and many classes for so few rows
         with suppress(InvalidParameterError), warnings.catch_warnings(action="ignore"):
             model.fit(X[rows], y[rows], **some)
@@ -290,7 +291,7 @@ def _warm(own: Loss, X: Any, y: np.ndarray, options: dict[str, Any]) -> None:
 def _ours(
     own: Loss, solver: str, X: Any, y: np.ndarray, options: dict[str, Any], C: float, tol: float
 ) -> tuple[float, float]:
-    model = _model(own, solver, C, tol)
+    model = estimator(own, solver, C, tol)
     return _timed(
         lambda: peers.fit_quietly(model, X, y, **options),
         lambda model: trained(model, X, y, **options).relative_gap,
@@ -298,7 +299,7 @@ def _ours(
 
 
 def _bound(own: Loss, X: Any, y: np.ndarray, C: float) -> tuple[float, float]:
-    model = peers.fit_quietly(_model(own, AUTO, C, REFERENCE * min(ACCURACIES)), X, y)
+    model = peers.fit_quietly(estimator(own, AUTO, C, REFERENCE * min(ACCURACIES)), X, y)
     return 0.0, float(trained(model, X, y).dual)
 
 
