@@ -22,7 +22,7 @@ def test_the_names_of_fits_differ_and_the_record_has_every_loss() -> None:
 def test_another_byte_is_seen_and_other_libraries_are_not_compared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    cell = "rare class | TopPush | auto | 0.1"
+    cell = "rare class | TopPush | auto"
     chosen = [each for each in gates.cells() if each[0] == cell]
     monkeypatch.setattr(gates, "cells", lambda: iter(chosen))
     right = gates.fits(None, OPTIONS)
