@@ -3,7 +3,7 @@
 #                 ARGS=--thorough for all instances and rows
 #   make test     the test suite
 #   make gates    what a change of structure must not change: bytes of certified fits, killing cells of the
-#                 detection matrix, wrong certificates, dead mutants, statuses of statements, soak; minutes
+#                 detection matrix, wrong certificates, statuses of statements, soak; minutes
 #   make lowest   some of the tests on the lowest versions that pyproject.toml allows
 #   make coverage lines and branches that tests reach, by room, in a minute or two
 #   make machines some of the tests as on older and newer processors

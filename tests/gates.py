@@ -5,10 +5,10 @@
 | bytes        | fits of `CELLS` have the recorded ``coef_``, ``intercept_`` and ``dual_coef_``, bit by bit |
 | detection    | cells of the recorded detection matrix that kill still do: a share, drawn by a seed   |
 | certificates | every wrong certificate is refuted, by the check on record                            |
-| mutation     | recorded mutants that tests killed still die, wherever their lines stand now          |
 | statements   | every statement of the papers has its recorded status                                 |
 | soak         | right solvers come out with the recorded counts of verdicts, without an alarm         |
 
+Mutants are left to ``python -m tests.mutation``, file by file: what the tests reach alone takes minutes.
 The records are those of the documentation and ``docs/records/gates.json``. A deliberate change of an
 algorithm writes that anew (``--write bytes``) in the commit that makes it. Bytes depend on the
 processor and on the versions of libraries: BLAS, numba and NumPy are told that it is a Haswell, and
@@ -56,8 +56,6 @@ SOAKED = 4000
 CLOCKED = {
     "distributions": 25
 }  # instances beyond which a check asks those alone who are fast enough
-MUTANTS, MUTATED = 40, ("fast/sets", "fast/losses", "fast/families", "fast/functions")
-MUTATION_TESTS = ("tests/sets", "tests/losses", "tests/functions")
 
 
 class Found(NamedTuple):
@@ -191,39 +189,6 @@ def certificates(known: Any, options: argparse.Namespace) -> Found:
     matrix.CHECKS = every
     problems += [f"{name} is not on record" for name in WRONG if name not in rows]
     return Found(None, problems, f"{len(rows)} wrong certificates, {len(every)} checks")
-
-
-def mutation(known: Any, options: argparse.Namespace) -> Found:
-    """Mutants that died when the record was written; those whose lines are gone are counted."""
-    from tests.mutation.operators import files, mutants, sample
-
-    chosen = sample(MUTANTS, SEED, *MUTATED)[0]
-    if known:
-        chosen = [m for file in files() for m in mutants(file) if _moved(m.identity) in known]
-    with tempfile.TemporaryDirectory() as folder:
-        asked, output = Path(folder) / "asked.json", Path(folder) / "found.json"
-        asked.write_text(json.dumps({"survivors": [{"identity": m.identity} for m in chosen]}))
-        output.write_text(asked.read_text())
-        command = [sys.executable, "-m", "tests.mutation", "--survivors", "--output", str(output)]
-        said = subprocess.run(
-            [*command, "--tests", *MUTATION_TESTS],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        found = json.loads(output.read_text())["survivors"]
-    if any("status" not in each for each in found):
-        return Found(known, [f"tests.mutation ended with\n{said.stderr[-2000:]}"], "")
-    dead = sorted({_moved(each["identity"]) for each in found if each["killed_since"]})
-    there = {_moved(m.identity) for m in chosen}
-    lives = [f"survives: {name}" for name in known or () if name in there and name not in dead]
-    return Found(known or dead, lives, f"{len(dead)} dead, {len(set(known or ()) - there)} gone")
-
-
-def _moved(identity: str) -> str:
-    """Function, line and change without the file, which may have another name."""
-    return identity.split(" ", 1)[1]
 
 
 def statements(known: Any, options: argparse.Namespace) -> Found:

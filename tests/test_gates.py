@@ -43,9 +43,3 @@ def test_another_status_a_new_row_and_one_that_is_gone_are_seen() -> None:
         "paper Lemma 2: None, on record refuted",
         "paper Lemma 3: verified, on record None",
     ]
-
-
-def test_a_mutant_is_known_wherever_its_file_stands() -> None:
-    there = "fast/sets/box.py project 0: return r - x: r - x -> r + x"
-    moved = "fast/projections/box.py project 0: return r - x: r - x -> r + x"
-    assert gates._moved(there) == gates._moved(moved)
