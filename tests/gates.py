@@ -234,7 +234,7 @@ def _compared(known: Any, found: dict[str, Any], problems: list[str], looked_at:
 
 
 GATES: dict[str, Callable[[Any, argparse.Namespace], Found]] = {
-    "bytes": fits, "detection": detection, "certificates": certificates, "mutation": mutation,
+    "bytes": fits, "detection": detection, "certificates": certificates,
     "statements": statements, "soak": soak,
 }  # fmt: skip
 
