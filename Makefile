@@ -2,6 +2,8 @@
 #   make verify   the main job: oracle against fast on every stem, then training on real data;
 #                 ARGS=--thorough for all instances and rows
 #   make test     the test suite
+#   make gates    what a change of structure must not change: bytes of certified fits, killing cells of the
+#                 detection matrix, wrong certificates, statuses of statements, soak; minutes
 #   make lowest   some of the tests on the lowest versions that pyproject.toml allows
 #   make coverage lines and branches that tests reach, by room, in a minute or two
 #   make machines some of the tests as on older and newer processors
@@ -27,7 +29,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Workers and children import the same modules: without their bytecode each would compile them anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: verify test coverage lowest machines lint docs page course bench torch clean
+.PHONY: verify test gates coverage lowest machines lint docs page course bench torch clean
 .DEFAULT_GOAL := verify
 
 verify: $(VENV)/.core
@@ -38,6 +40,9 @@ verify: $(VENV)/.core
 test: $(VENV)/.test
 	@cache="$(KERNELS)"; test -n "$$cache" || { cache=$$(mktemp -d); trap 'rm -rf "$$cache"' EXIT; }; \
 	NUMBA_CACHE_DIR="$$cache" OMP_NUM_THREADS=1 $(BIN)/python -m pytest $(PYTEST_ARGS)
+
+gates: $(VENV)/.test
+	@$(BIN)/python -m tests.gates $(ARGS)
 
 # Later Pythons than the first have no wheels of the lowest versions.
 LOWEST := $(addprefix tests/,test_import_rules.py cli/test_commands.py cli/test_examples.py cli/test_model_file.py \

@@ -1,10 +1,8 @@
 """The walls between the packages; and within them: no circle of imports, no private name of another room."""
 
 import ast
-import io
 import subprocess
 import sys
-import tokenize
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -98,21 +96,21 @@ def closure(root: Path, package: str) -> set[str]:
     return seen
 
 
-def executed(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
-    """All imports but those for type checkers, also in functions, where they would hide circles."""
+def imports(node: ast.AST, typed: bool = False) -> Iterator[ast.Import | ast.ImportFrom]:
+    """All imports, also in functions, where they would hide circles; for type checkers if ``typed``."""
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
-            yield from (i for other in child.orelse for i in executed(other))
+        if not typed and isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            yield from (i for other in child.orelse for i in imports(other))
         elif isinstance(child, ast.Import | ast.ImportFrom):
             yield child
         else:
-            yield from executed(child)
+            yield from imports(child, typed)
 
 
-def named(module: str, file: Path) -> Iterator[str]:
+def named(module: str, file: Path, typed: bool = False) -> Iterator[str]:
     """Dotted names that a module imports, absolute, down to what is taken from a module."""
     here = module.split(".") if file.name == "__init__.py" else module.split(".")[:-1]
-    for node in executed(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in imports(ast.parse(file.read_text(encoding="utf-8")), typed):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
             continue
@@ -121,14 +119,14 @@ def named(module: str, file: Path) -> Iterator[str]:
         yield from (".".join([*base, alias.name]) for alias in node.names)
 
 
-def circles(root: Path, packages: Iterable[str]) -> set[frozenset[str]]:
+def circles(root: Path, packages: Iterable[str], typed: bool = False) -> set[frozenset[str]]:
     """Groups of modules each of which imports all others, directly or not."""
     found = modules(root, packages)
     place = {name: i for i, name in enumerate(found)}
     edges = {
         (place[module], place[target])
         for module, file in found.items()
-        for name in named(module, file)
+        for name in named(module, file, typed)
         for target in (name if name in found else name.rpartition(".")[0],)
         if target in found and target != module
     }
@@ -168,6 +166,7 @@ def test_the_house_is_read_as_python_reads_it(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     assert circles(tmp_path, ["p"]) == {frozenset({"p.a", "p.b", "p.room.c"})}
+    assert frozenset({"p.room", "p.room._own"}) in circles(tmp_path, ["p"], typed=True)
     assert private(tmp_path, ["p"]) == {"p.d <- p.room._own.x", "p.d <- p.room.c._z"}
 
 
@@ -182,14 +181,13 @@ def test_no_private_name_of_another_room() -> None:
 
 def code_lines(source: str) -> int:
     """Lines that hold code: no blank ones, comments or docstrings."""
-    tree, used = ast.parse(source), set()
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.string.strip() and token.type != tokenize.COMMENT:
-            used.update(range(token.start[0], token.end[0] + 1))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            used -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
-    return len(used)
+    lines = [line.strip() for line in source.split("\n")]
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
+            first, last = node.body[0].lineno, node.body[0].end_lineno or node.body[0].lineno
+            lines[first - 1 : last] = [""] * (last - first + 1)
+    return sum(bool(line) and not line.startswith("#") for line in lines)
 
 
 def test_the_trusted_core_is_small_and_needs_no_solver() -> None:

@@ -5,7 +5,8 @@ the loosest of its own tolerances whose P(W) lies within that of a lower bound, 
 the dual objective of a fit of ours a hundred times tighter, recomputed from the dual variables. Every fit has
 a process of its own, forked from one that has the data and the compiled kernels, with a limit of
 seconds (on the wall: one of CPU time would make the process's clock coarse); what does not end in time
-is a timeout, printed as such.
+is a timeout, printed as such. A loss is fitted on the data of its kind alone: classes, two classes of which
+one is rare, sets of labels, or classes with privileged features.
 """
 
 import os
@@ -53,12 +54,13 @@ class Run(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """An estimator of ours, its solvers, and whoever else minimises the same objective."""
+    """An estimator of ours, its solvers, whoever else minimises the same objective, and what it is for."""
 
     estimator: str
     params: dict[str, Any]
     solvers: tuple[str, ...]
     peers: dict[str, peers.Trainer]
+    kind: str = "classes"
 
 
 def _regression(solver: str) -> peers.Trainer:
@@ -66,6 +68,7 @@ def _regression(solver: str) -> peers.Trainer:
 
 
 _ENTROPY = "newton", "lbfgs", "interior"
+_TOP = "bundle", "cutting_plane"
 #: By name; another solver or peer is another entry.
 LOSSES = {
     "hinge": Loss("TopKSVC", {}, ("active", "interior"), {"liblinear": peers.CRAMMER_SINGER}),
@@ -85,6 +88,18 @@ LOSSES = {
         },
     ),
     "top-5 entropy": Loss("TopKLogisticRegression", {"k": 5}, _ENTROPY, {}),
+    "one-vs-rest hinge": Loss("OneVsAllClassifier", {"loss": "hinge"}, ("sdca",), {}),
+    "one-vs-rest logistic": Loss(
+        "OneVsAllClassifier", {"loss": "logistic"}, ("newton", "lbfgs"), {}
+    ),
+    "multilabel hinge": Loss("MultilabelClassifier", {"loss": "hinge"}, ("sdca",), {}, "labels"),
+    "multilabel entropy": Loss("MultilabelClassifier", {"loss": "entropy"}, (), {}, "labels"),
+    "AP": Loss("APSVM", {}, _TOP, {}, "ranking"),
+    "recall at 50": Loss("RecallAtK", {"k": 50}, _TOP, {}, "ranking"),
+    "TopPush": Loss("TopPush", {}, (), {}, "ranking"),
+    "SVM1+": Loss("SVMPlusClassifier", {"loss": "hinge"}, (), {}, "privileged"),
+    "SVM2+": Loss("SVMPlusClassifier", {}, (), {}, "privileged"),
+    "SVM2+, RBF": Loss("SVMPlusClassifier", {"kernel": "rbf"}, (), {}, "privileged"),
 }
 
 
@@ -101,6 +116,42 @@ def _letter() -> tuple[Any, np.ndarray]:
     return load_parts().train
 
 
+def _badly_scaled() -> tuple[Any, np.ndarray]:
+    X, y = _digits()
+    return X * 10.0 ** np.random.default_rng(0).choice([-4, 0, 4], X.shape[1]), y
+
+
+def _far_away() -> tuple[Any, np.ndarray]:
+    X, y = DATA["clusters"]()
+    return X + 1e4, y
+
+
+def _rare(generator: str, *sizes: int) -> Callable[[], tuple[Any, np.ndarray]]:
+    def make() -> tuple[Any, np.ndarray]:
+        X, y = _made(generator, *sizes)()
+        return X, y == 0
+
+    return make
+
+
+def _labels(generator: str, *sizes: int) -> Callable[[], tuple[Any, np.ndarray]]:
+    """One label for each example, and for every other one the next label, too."""
+
+    def make() -> tuple[Any, np.ndarray]:
+        X, y = _made(generator, *sizes)()
+        each = np.eye(sizes[1], dtype=np.int64)
+        return X, each[y] | (each[(y + 1) % sizes[1]] * (np.arange(len(y)) % 2)[:, None])
+
+    return make
+
+
+def _privileged(n: int, classes: int) -> tuple[Any, np.ndarray, dict[str, Any]]:
+    """Means of 2 x 2 pixels; the whole image is known in training."""
+    X, y = _digits()
+    coarse = X.reshape(-1, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(-1, 16)
+    return coarse[:n], y[:n] % classes, {"Z": X[:n]}
+
+
 def _made(generator: str, *sizes: int, **more: Any) -> Callable[[], tuple[Any, np.ndarray]]:
     def make() -> tuple[Any, np.ndarray]:
         from fast import datasets
@@ -110,8 +161,8 @@ def _made(generator: str, *sizes: int, **more: Any) -> Callable[[], tuple[Any, n
     return make
 
 
-#: Examples n, classes m, features d.
-DATA: dict[str, Callable[[], tuple[Any, np.ndarray]]] = {
+#: Examples n, classes m, features d; what `fit` takes besides X and y, if anything, comes third.
+DATA: dict[str, Callable[[], tuple[Any, ...]]] = {
     "digits": _digits,
     "letter": _letter,
     "mixture, m = 100": _made("make_gaussian_mixture", 5000, 100, 256),
@@ -124,6 +175,20 @@ DATA: dict[str, Callable[[], tuple[Any, np.ndarray]]] = {
     "text": _made("make_text", 20_000, 50, 50_000),
     "deep features, m = 300": _made("make_deep_features", 5000, 300, 256),
     "deep features, m = 1000": _made("make_deep_features", 12_811, 1000, 384),
+    "digits, scales 1e-4 to 1e4": _badly_scaled,
+    "clusters, 1e4 away": _far_away,
+    "rare class": _rare("make_gaussian_mixture", 2000, 20, 50),
+    "rare topic": _rare("make_text", 1000, 10, 2000),
+    "labels": _labels("make_gaussian_mixture", 1000, 10, 50),
+    "labels of text": _labels("make_text", 1000, 10, 2000),
+    "images and their halves, m = 2": partial(_privileged, 600, 2),
+    "images and their halves, m = 10": partial(_privileged, 300, 10),
+}
+#: Kinds of data other than classes.
+KINDS = {
+    **dict.fromkeys(("rare class", "rare topic"), "ranking"),
+    **dict.fromkeys(("labels", "labels of text"), "labels"),
+    **dict.fromkeys((name for name in DATA if name.startswith("images and")), "privileged"),
 }
 
 
@@ -135,24 +200,26 @@ def measure(data: str, loss: str, C: float, limit: float, known: set[tuple]) -> 
     data, loss : str
         Keys of `DATA` and `LOSSES`.
     C : float
-        P = 1/2 ||W||^2 + C sum_i L_i, no intercept.
+        P = 1/2 ||W||^2 + C sum_i L_i, no intercept (but of SVM+).
     limit : float
         Seconds of one fit.
     known : set
         (data, loss, C, accuracy, solver) measured before.
     """
     problem, own = (data, loss, C), LOSSES[loss]
-    X, y = prepared(data)
-    if own.params.get("k", 1) >= len(np.unique(y)):
+    if KINDS.get(data, "classes") != own.kind:
+        return
+    X, y, options = prepared(data)
+    if own.kind == "classes" and own.params.get("k", 1) >= len(np.unique(y)):
         return  # no such loss
-    _warm(own, X, y)
+    _warm(own, X, y, options)
 
     def missing(solver: str) -> list[float]:
         return [at for at in ACCURACIES if (*problem, at, solver) not in known]
 
     for solver in (AUTO, *own.solvers):
         for at in missing(solver):
-            fit = partial(_ours, own, solver, X, y, C, at)
+            fit = partial(_ours, own, solver, X, y, options, C, at)
             found = _limited(fit, limit)
             yield _judged(Run(*problem, at, solver, *found), at)
     if any(missing(name) for name in own.peers):
@@ -193,38 +260,46 @@ def _matched(
         yield run._replace(suboptimality=best, why=why or "its tightest tolerance is no tighter")
 
 
-def prepared(data: str) -> tuple[Any, np.ndarray]:
-    """Features and labels, as everybody reads them fastest."""
-    X, y = DATA[data]()
-    return (X if hasattr(X, "tocsr") else np.ascontiguousarray(X)), y
+def prepared(data: str) -> tuple[Any, np.ndarray, dict[str, Any]]:
+    """Features and labels, as everybody reads them fastest, and what `fit` takes besides."""
+    X, y, *options = DATA[data]()
+    X = X if hasattr(X, "tocsr") else np.ascontiguousarray(X)
+    return X, y, (options[0] if options else {})
 
 
-def _model(own: Loss, solver: str, C: float, tol: float) -> Any:
+def estimator(own: Loss, solver: str, C: float, tol: float) -> Any:
+    """The estimator of a loss, without a bound on its iterations that matters."""
     import fast
 
     limits = {"tol": tol, "max_iter": 100_000, "random_state": 0}
-    return getattr(fast, own.estimator)(C=C, solver=solver, **own.params, **limits)
+    chosen = {} if solver == AUTO else {"solver": solver}  # some estimators have one solver
+    return getattr(fast, own.estimator)(C=C, **chosen, **own.params, **limits)
 
 
-def _warm(own: Loss, X: Any, y: np.ndarray) -> None:
+def _warm(own: Loss, X: Any, y: np.ndarray, options: dict[str, Any]) -> None:
     """Load and compile here what the processes of the fits then find in memory."""
-    rows = np.concatenate([np.unique(y, return_index=True)[1], np.arange(min(len(y), 300))])
+    each = np.unique(y, return_index=True, axis=0)[1]
+    rows = np.concatenate([each, np.arange(min(len(y), 300))])
+    some = {name: value[rows] for name, value in options.items()}
     for solver in (AUTO, *own.solvers):
-        model = _model(own, solver, 1.0, 1e-3).set_params(max_iter=3)
+        model = estimator(own, solver, 1.0, 1e-3).set_params(max_iter=3)
         # a solver that is not for so many weights, and many classes for so few rows
         with suppress(InvalidParameterError), warnings.catch_warnings(action="ignore"):
-            model.fit(X[rows], y[rows])
+            model.fit(X[rows], y[rows], **some)
 
 
-def _ours(own: Loss, solver: str, X: Any, y: np.ndarray, C: float, tol: float) -> Any:
-    model = _model(own, solver, C, tol)
+def _ours(
+    own: Loss, solver: str, X: Any, y: np.ndarray, options: dict[str, Any], C: float, tol: float
+) -> tuple[float, float]:
+    model = estimator(own, solver, C, tol)
     return _timed(
-        lambda: peers.fit_quietly(model, X, y), lambda model: trained(model, X, y).relative_gap
+        lambda: peers.fit_quietly(model, X, y, **options),
+        lambda model: trained(model, X, y, **options).relative_gap,
     )
 
 
 def _bound(own: Loss, X: Any, y: np.ndarray, C: float) -> tuple[float, float]:
-    model = peers.fit_quietly(_model(own, AUTO, C, REFERENCE * min(ACCURACIES)), X, y)
+    model = peers.fit_quietly(estimator(own, AUTO, C, REFERENCE * min(ACCURACIES)), X, y)
     return 0.0, float(trained(model, X, y).dual)
 
 

@@ -179,8 +179,9 @@ def profile(runs: Sequence[Run], loss: str) -> dict[str, list[float]]:
 
 
 def draw(runs: Sequence[Run], figure: Any) -> None:
-    """Performance profiles, a panel per loss: the share of cells within so many times the best."""
-    names = [name for name in LOSSES if any(run.loss == name for run in runs)]
+    """Performance profiles: the share of cells within so many times the best; a loss of several solvers each."""
+    measured = {run.loss for run in runs}
+    names = [name for name, loss in LOSSES.items() if name in measured and loss.solvers]
     columns = min(len(names), 3)
     grid = figure.subplots(-(-len(names) // columns), columns, sharey=True, squeeze=False)
     for panel in grid.flat[len(names) :]:
