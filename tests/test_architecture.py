@@ -28,9 +28,9 @@ MOST_LINES = {
 }
 GENERATED = {"_build", "jupyter_execute"}
 #: Modules in circles of imports if those for type checkers count.
-MOST_IN_CIRCLES = 23
+MOST_IN_CIRCLES = 0
 #: Files of the project in which a function runs.
-MOST_FILES = {"fit": 23, "verify": 86, "train": 51}
+MOST_FILES = {"fit": 25, "verify": 90, "train": 53}
 
 
 @pytest.mark.parametrize("package", MOST_LINES)
