@@ -1,7 +1,5 @@
 """Random problems with privileged features, and LIBSVM and certificates for them."""
 
-from collections.abc import Callable
-from time import process_time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,13 +84,11 @@ def balanced(alpha: Array, y: Array) -> Array:
     return np.asarray(alpha * np.where(y > 0, least / plus, least / minus))
 
 
-def deformed_gap(K: Array, Q: Array, y: Array, alpha: Array) -> float:
-    """Relative gap 1 - (S m/q)^2 of multipliers, balanced first; inf without a margin.
+def margin_gap(alpha: Array, g: Array, y: Array) -> float:
+    """Relative gap 1 - (S m/q)^2 of balanced multipliers; inf without a margin.
 
-    H = K . yy' + Q, g = H alpha, S = sum alpha, q = alpha'g, m the mean of the classes' least g.
+    g = H alpha, S = sum alpha, q = alpha'g, m the mean of the classes' least g.
     """
-    alpha = balanced(alpha, y)
-    g = y * (K @ (alpha * y)) + Q @ alpha
     q = float(alpha @ g)
     margin = 0.5 * float(g[y > 0].min() + g[y < 0].min())
     if not (margin > 0.0 and q > 0.0):
@@ -100,8 +96,7 @@ def deformed_gap(K: Array, Q: Array, y: Array, alpha: Array) -> float:
     return 1.0 - (float(alpha.sum()) * margin / q) ** 2
 
 
-def cpu(run: Callable[[], Any]) -> tuple[Any, float]:
-    """What it returns, and CPU seconds."""
-    start = process_time()
-    result = run()
-    return result, process_time() - start
+def deformed_gap(K: Array, Q: Array, y: Array, alpha: Array) -> float:
+    """Relative gap of multipliers, balanced first, with H = K . yy' + Q."""
+    alpha = balanced(alpha, y)
+    return margin_gap(alpha, y * (K @ (alpha * y)) + Q @ alpha, y)
