@@ -7,7 +7,7 @@ import pytest
 from _commands import data, run
 
 from verification.app import rows
-from verification.benchmarks import svmplus_digits, svmplus_paper, svmplus_training
+from verification.benchmarks import records, svmplus_digits, svmplus_paper, svmplus_training
 from verification.benchmarks.timing import race
 
 
@@ -36,7 +36,7 @@ def test_bench_svmplus_measures_what_is_asked_for(monkeypatch: pytest.MonkeyPatc
     assert len(found["training"]) == 7
     assert all(t["gap"] <= svmplus_training.GAP for t in found["training"])
     slow = lambda *runs: race(*runs)._replace(ratio=0.0)  # noqa: E731
-    monkeypatch.setattr(svmplus_training, "race", slow)
+    monkeypatch.setattr(records, "race", slow)
     words = ["bench", "svmplus", "--no-linear", "--no-classes", "--strict", "--repeats", "1"]
     assert [t["reached"] for t in data(*words, code=1)["training"]] == 2 * [False]
 

@@ -5,8 +5,9 @@ among equals the smallest. The accuracy of the chosen model is then computed exa
 distribution, which 200 000 test points only estimate (with a standard error of up to 0.11 points).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -39,6 +40,7 @@ METHODS = tuple(
 )
 
 Pair = tuple[float, float]
+Part = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,19 @@ def choose(
     )
 
 
+def tuned(
+    method: Row,
+    grid: Sequence[float],
+    train: Part,
+    held: Part,
+    test: Callable[[np.ndarray], Pair],
+) -> tuple[list[Fitted], list[Trial], Choice]:
+    """Models of a method over the grid, their accuracies, ``test`` by weights, and what validation chose."""
+    models = fitted(method, *train, grid)
+    trials = [Trial(m.C, sampled(weights(m), *held), test(weights(m))) for m in models]
+    return models, trials, choose(method, models, trials, *train)
+
+
 def run_draw(
     reading: str, seed: int, methods: Sequence[Row] = METHODS, grid: Sequence[float] = GRID
 ) -> list[Choice]:
@@ -115,14 +130,8 @@ def run_draw(
     joint = circle.READINGS[reading]
     n, held = circle.SIZES[:2]
     X, y = circle.draw(joint, n + held, seed)
-    chosen = []
-    for method in methods:
-        models = fitted(method, X[:n], y[:n], grid)
-        trials = [
-            Trial(m.C, sampled(weights(m), X[n:], y[n:]), exact(weights(m), joint)) for m in models
-        ]
-        chosen.append(choose(method, models, trials, X[:n], y[:n]))
-    return chosen
+    parts = (X[:n], y[:n]), (X[n:], y[n:])
+    return [tuned(method, grid, *parts, lambda W: exact(W, joint))[2] for method in methods]
 
 
 @dataclass(frozen=True)
@@ -146,21 +155,13 @@ def run_authors_draw(
     """The draw of the authors' script with its own 200 000 test points."""
     n, held = circle.SIZES[:2]
     X, y = circle.authors_draw()
+    (train, part, test) = ((X[a:b], y[a:b]) for a, b in pairwise((0, n, n + held, len(y))))
     found = []
     for method in methods:
-        models = fitted(method, X[:n], y[:n], grid)
-        trials = tuple(
-            Trial(
-                m.C,
-                sampled(weights(m), X[n : n + held], y[n : n + held]),
-                sampled(weights(m), X[n + held :], y[n + held :]),
-            )
-            for m in models
-        )
-        choice = choose(method, models, trials, X[:n], y[:n])
+        models, trials, choice = tuned(method, grid, train, part, lambda W: sampled(W, *test))
         W = choice.weights[0]
-        spread = shaken(W, X[n + held :], y[n + held :]) if has_equal_rows(W) else None
-        found.append(Remade(method, choice, trials, tuple(m.W for m in models), spread))
+        spread = shaken(W, *test) if has_equal_rows(W) else None
+        found.append(Remade(method, choice, tuple(trials), tuple(m.W for m in models), spread))
     return found
 
 

@@ -1,10 +1,12 @@
 """Records: what was measured of one solver on one problem, and the tables and documents made of them."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any, NamedTuple
 
+from verification.benchmarks.timing import race
 from verification.report.document import Block, Cell, Document, Paragraph, Table, number, table
 
 
@@ -90,6 +92,33 @@ def _cell(value: Any) -> str | Cell:
     if isinstance(value, Sequence):
         return " / ".join(str(_cell(each)) for each in value)
     return number(value, 3)
+
+
+def contest(
+    names: Mapping[str, Any],
+    ours: Callable[[], Any],
+    theirs: Callable[[], Any],
+    repeats: int,
+    gap: Callable[[Any], float],
+    peer_gap: Callable[[Any], float] | None = None,
+    now: Callable[[], float] = perf_counter,
+    times: float = 1.0,
+    **bounds: dict[str, float],
+) -> Record:
+    """A fit of ours and one of a rival in turns: seconds, what both attain, rival's seconds over ours.
+
+    ``gap``, ``peer_gap`` judge what was fitted, outside the clock; None where the rival's problem is another.
+    Its seconds count ``times`` fold, where it did a part of the work. ``bounds`` are those of the record.
+    """
+    found = race(ours, theirs, repeats, now)
+    figures = {
+        "seconds": found.seconds,
+        "gap": gap(found.ours),
+        "peer_seconds": times * found.peer_seconds,
+        "peer_gap": None if peer_gap is None else peer_gap(found.theirs),
+        "ratio": times * found.ratio,
+    }
+    return Record(dict(names), figures, **bounds)
 
 
 def mark(reached: bool) -> Cell:

@@ -5,7 +5,7 @@ those of SVM2+ by LIBSVM on the deformed kernel. Here Clarabel is the general so
 few classes, and their seconds are multiplied up. Ours train all classes. Kernel matrices are given.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from time import process_time
 from typing import Any
@@ -20,7 +20,6 @@ from verification.benchmarks.svmplus_training import (
     libsvm_each,
     printed_deformed,
     quiet,
-    worst_gap,
 )
 from verification.benchmarks.timing import timed
 
@@ -55,29 +54,14 @@ def general_solver(
     return np.asarray(found.x).reshape(2, n)
 
 
-def hinge_primal(
-    K: np.ndarray, Kz: np.ndarray, y: np.ndarray, C: float, lam: float, model: Any
+def hinge_gap(
+    K: np.ndarray, Kz: np.ndarray, y: np.ndarray, C: float, lam: float, model: Any, dual: Any
 ) -> float:
-    """P of SVM1+ at a trained model; rho is raised by what any constraint lacks."""
-    f = K @ model.coef + model.b
-    v = Kz @ model.correction_coef
-    xi = v + model.rho
-    xi = xi + max(0.0, float((1.0 - y * f - xi).max()), float((-xi).max()))
-    regulariser = model.coef @ (K @ model.coef) + lam * (model.correction_coef @ v)
-    return float(0.5 * regulariser + C * xi.sum())
-
-
-def hinge_dual(
-    K: np.ndarray, Kz: np.ndarray, y: np.ndarray, C: float, lam: float, a: np.ndarray, b: np.ndarray
-) -> float:
-    """D of SVM1+ at multipliers, once clipped, balanced and brought to the sum they need."""
-    a, b = data.balanced(a, y), np.maximum(b, 0.0)
-    total = C * len(y)
-    a *= min(1.0, total / a.sum())
-    rest = max(total - a.sum(), 0.0)
-    b = b * (rest / b.sum()) if b.sum() > 0.0 else np.full(len(y), rest / len(y))
-    u, c = a * y, a + b - C
-    return float(a.sum() - 0.5 * u @ (K @ u) - 0.5 / lam * c @ (Kz @ c))
+    """Relative gap of a trained model of SVM1+, whose rho may be raised, and of multipliers (alpha, beta)."""
+    alpha, beta = dual
+    judge = data.certified(y, "hinge", C, lam, K=K, Kz=Kz)
+    given = {"v": model.correction_coef, "rho": model.rho, "beta": beta}
+    return float(judge.certificate(model.coef, model.b, alpha, **given).relative_gap)
 
 
 def measure(
@@ -115,18 +99,13 @@ def measure(
     fewer = labels.T[: min(GENERAL_CLASSES, classes)]
     general, general_seconds = cpu(lambda: [general_solver(K, Kz, y, C, lam) for y in fewer])
     say(f"{classes} classes: certificates")
-    given = C, lam
-    Q = printed_deformed(Kz, C, lam)
-    tops = [hinge_primal(K, Kz, y, *given, r) for y, r in zip(labels.T, hinge, strict=True)]
 
-    def hinge_gap(pairs: Any) -> float:
+    def worst(pairs: Iterable[Any]) -> float:
         """Against our models: a certificate of both."""
-        lows = [
-            hinge_dual(K, Kz, y, *given, a, b) for y, (a, b) in zip(labels.T, pairs, strict=False)
-        ]
-        return max((P - D) / P for P, D in zip(tops, lows, strict=False))
+        both = zip(labels.T, hinge, pairs, strict=False)
+        return max(hinge_gap(K, Kz, y, C, lam, model, pair) for y, model, pair in both)
 
-    squared_gap = partial(worst_gap, K, Q, labels)
+    squared_gap = partial(data.worst_gap, labels, C=C, lam=lam, K=K, Kz=Kz)
     shape = f"n = {n}, {classes} classes"
     return [
         Record(
@@ -135,8 +114,8 @@ def measure(
             most={} if limit is None else {"gap": limit},
         )
         for model, solver, timed, seconds, gap, limit in (
-            ("SVM1+", GENERAL, len(fewer), general_seconds, hinge_gap(general), 1e-3),
-            ("SVM1+", OURS, classes, hinge_seconds, hinge_gap((r.alpha, r.beta) for r in hinge), GAP),
+            ("SVM1+", GENERAL, len(fewer), general_seconds, worst(general), 1e-3),
+            ("SVM1+", OURS, classes, hinge_seconds, worst((r.alpha, r.beta) for r in hinge), GAP),
             ("SVM2+", LIBSVM, len(few), libsvm_seconds, squared_gap(by_libsvm), None),
             ("SVM2+", OURS, classes, squared_seconds, squared_gap(r.alpha for r in squared), GAP),
         )

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from verification.benchmarks import svmplus_data as data
-from verification.benchmarks.records import Record, Section
-from verification.benchmarks.timing import race
+from verification.benchmarks.records import Record, Section, contest
 
 GAP = 1e-6
 #: LIBSVM's default tolerance, and one at which its kernel in float32 has no more digits to give.
@@ -43,26 +42,12 @@ def compare(
     repeats: int,
     times: float = 1.0,
 ) -> Record:
-    """Both in turns; the peer's seconds count ``times`` fold (where it did a part of the work).
-
-    ``target``: times as fast as the peer; 0 where none was agreed. ``peer_gap`` is None where its problem
-    is another.
-    """
+    """A contest by CPU time; ``target``: times as fast as the peer, 0 where none was agreed."""
     ours()  # compiles
     import_module("sklearn.svm")  # outside the clock, as is the compiling
-    found = race(ours, theirs, repeats, process_time)
-    return Record(
-        {"problem": problem, "against": peer},
-        {
-            "seconds": found.seconds,
-            "gap": gap(found.ours),
-            "peer_seconds": times * found.peer_seconds,
-            "peer_gap": None if peer_gap is None else peer_gap(found.theirs),
-            "ratio": times * found.ratio,
-        },
-        least={"ratio": target} if target else {},
-        most={"gap": GAP},
-    )
+    names, least = {"problem": problem, "against": peer}, {"ratio": target} if target else {}
+    judges = gap, peer_gap, process_time, times
+    return contest(names, ours, theirs, repeats, *judges, least=least, most={"gap": GAP})
 
 
 def factor(Z: np.ndarray, C: float, lam: float) -> np.ndarray:
@@ -76,10 +61,8 @@ def factor(Z: np.ndarray, C: float, lam: float) -> np.ndarray:
 
 def primal_gap(problem: data.Problem, C: float, lam: float, result: Any) -> float:
     """Relative gap of a trained model, by formulas that the trainer has no part in."""
-    from verification.certificates.plus_model import Problem
-
     X, Z, y = problem
-    judge = Problem(y, loss="squared_hinge", C=C, lam=lam, X=X, Z=Z)
+    judge = data.certified(y, "squared_hinge", C, lam, X=X, Z=Z)
     found = judge.certificate(result.w, result.b, result.alpha, v=result.v, rho=result.rho)
     return float(found.relative_gap)
 
@@ -88,38 +71,37 @@ def linear(
     n: int,
     peer: str,
     theirs: Callable[[data.Problem, float, float], Any],
-    peer_gap: Callable[[data.Problem, Any], float] | None,
     target: float,
     repeats: int,
     C: float = 1.0,
     lam: float = 1.0,
 ) -> Record:
-    """Our linear trainer beside a peer on the same problem."""
+    """Our linear trainer beside a peer; its multipliers are judged, if it returns any."""
     from fast.models.svm_plus_squared_hinge import train
 
     problem = data.linear(n)
     X, Z, y = problem
+    gap = partial(data.multipliers_gap, y, C=C, lam=lam, X=X, Z=Z)
     return compare(
         f"linear, n = {n}",
         peer,
         partial(train, X, y, Z, C, lam, tol=GAP),
         partial(theirs, problem, C, lam),
         partial(primal_gap, problem, C, lam),
-        None if peer_gap is None else partial(peer_gap, problem),
+        None if theirs is linear_svc else gap,
         target,
         repeats,
     )
 
 
 def libsvm_on_kernels(tol: float, problem: data.Problem, C: float, lam: float) -> Any:
-    """K, Q and multipliers of LIBSVM on the deformed kernel, the making of its kernels included."""
+    """Multipliers of LIBSVM on the deformed kernel, the making of its kernels included."""
     F, K = factor(problem.Z, C, lam), problem.X @ problem.X.T
-    Q = F @ F.T
-    return K, Q, data.libsvm(K, Q, problem.y, C, lam, tol, MAX_STEPS)
+    return data.libsvm(K, F @ F.T, problem.y, C, lam, tol, MAX_STEPS)
 
 
 def clarabel_factor(problem: data.Problem, C: float, lam: float, gap: float = GAP) -> Any:
-    """F, and multipliers (n,) of the hard-margin form on the rows (y_i x_i, F_i) by Clarabel."""
+    """Multipliers (n,) of the hard-margin form on the rows (y_i x_i, F_i) by Clarabel."""
     import clarabel
     import scipy.sparse as sp
 
@@ -132,15 +114,7 @@ def clarabel_factor(problem: data.Problem, C: float, lam: float, gap: float = GA
     A = sp.csc_matrix(-rows)
     settings = quiet(gap)
     found = clarabel.DefaultSolver(squares, np.zeros(p), A, -np.ones(n), cones, settings).solve()
-    return F, np.asarray(found.z)
-
-
-def factor_gap(problem: data.Problem, answer: tuple[np.ndarray, np.ndarray]) -> float:
-    """Relative gap of multipliers where K and Q would be too large."""
-    F, alpha = answer
-    alpha = data.balanced(alpha, problem.y)
-    g = problem.y * (problem.X @ (problem.X.T @ (alpha * problem.y))) + F @ (F.T @ alpha)
-    return data.margin_gap(alpha, g, problem.y)
+    return np.asarray(found.z)
 
 
 def quiet(gap: float) -> Any:
@@ -169,11 +143,6 @@ def printed_deformed(Kz: np.ndarray, C: float, lam: float) -> np.ndarray:
     return np.asarray(np.linalg.solve(A, Kt))
 
 
-def worst_gap(K: np.ndarray, Q: np.ndarray, labels: np.ndarray, alphas: Iterable[Any]) -> float:
-    """Largest relative gap of multipliers, a vector per column of ``labels``."""
-    return max(data.deformed_gap(K, Q, y, a) for y, a in zip(labels.T, alphas, strict=False))
-
-
 def against_kernels(C: float, repeats: int, n: int | None = None, lam: float = 1.0) -> Record:
     """RBF kernels; LIBSVM at the tolerance of the gap, its deformed kernel included.
 
@@ -182,14 +151,14 @@ def against_kernels(C: float, repeats: int, n: int | None = None, lam: float = 1
     from fast.models.svm_plus_squared_hinge import train_kernel
 
     K, Kz, y = data.curved(n or KERNEL_SIZE)
-    exact = printed_deformed(Kz, C, lam)
+    gap = partial(data.multipliers_gap, y, C=C, lam=lam, K=K, Kz=Kz)
     return compare(
         f"RBF, n = {len(y)}, C = {C:g}",
         f"LIBSVM, tol {GAP:g}",
         partial(train_kernel, K, y, C, lam, Kz=Kz, tol=GAP, check_definite=False),
         lambda: data.libsvm(K, printed_deformed(Kz, C, lam), y, C, lam, GAP, MAX_STEPS),
-        lambda r: data.deformed_gap(K, exact, y, r.alpha),
-        lambda alpha: data.deformed_gap(K, exact, y, alpha),
+        lambda result: gap(result.alpha),
+        gap,
         2.0,
         repeats,
     )
@@ -202,14 +171,15 @@ def against_one_by_one(n: int, m: int, repeats: int, C: float = 1.0, lam: float 
     X, Z, label = data.classes(n, m, *WIDTHS)
     labels = data.one_against_rest(label)
     few = min(TIMED, m)
-    K, exact = X @ X.T, printed_deformed(Z @ Z.T, C, lam)
+    K, Kz = X @ X.T, Z @ Z.T
+    gap = partial(data.worst_gap, labels, C=C, lam=lam, K=K, Kz=Kz)
     return compare(
         f"n = {n}, {m} classes",
         f"LIBSVM, tol {LIBSVM_TOL:g}, a Q each (x {m}/{few})",
         lambda: train_kernel(X @ X.T, labels, C, lam, Z=Z, tol=GAP),
         lambda: libsvm_each(K, Z @ Z.T, labels.T[:few], C, lam),
-        lambda results: worst_gap(K, exact, labels, (r.alpha for r in results)),
-        partial(worst_gap, K, exact, labels),
+        lambda results: gap(r.alpha for r in results),
+        gap,
         20.0,
         repeats,
         m / few,
@@ -230,15 +200,12 @@ def cases(repeats: int, parts: Iterable[str]) -> dict[str, Callable[[], Record]]
     if "linear" in parts:
         for n in LIBSVM_SIZES:
             for tol, target in ((LIBSVM_TOL, 0.0), (LIBSVM_FINEST, 50.0)):
-                who, gap = f"LIBSVM, tol {tol:g}", lambda p, r: data.deformed_gap(r[0], r[1], p.y, r[2])  # fmt: skip
-                found[f"linear, n = {n}, {who}"] = partial(
-                    linear, n, who, partial(libsvm_on_kernels, tol), gap, target, repeats
-                )
-        for n, who, theirs, peer_gap, target in (
-            (CLARABEL_SIZE, "Clarabel, factor form", clarabel_factor, factor_gap, 100.0),
-            (LINEAR_SVC_SIZE, "LinearSVC on X alone, tol 0.0001", linear_svc, None, 1.0),
-        ):
-            found[who] = partial(linear, n, who, theirs, peer_gap, target, repeats)
+                who, theirs = f"LIBSVM, tol {tol:g}", partial(libsvm_on_kernels, tol)
+                found[f"linear, n = {n}, {who}"] = partial(linear, n, who, theirs, target, repeats)
+        who = "Clarabel, factor form"
+        found[who] = partial(linear, CLARABEL_SIZE, who, clarabel_factor, 100.0, repeats)
+        who = "LinearSVC on X alone, tol 0.0001"
+        found[who] = partial(linear, LINEAR_SVC_SIZE, who, linear_svc, 1.0, repeats)
     if "kernel" in parts:
         found |= {f"RBF, C = {C:g}": partial(against_kernels, C, repeats) for C in KERNEL_CS}
     if "classes" in parts:

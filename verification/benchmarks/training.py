@@ -9,8 +9,7 @@ import numpy as np
 
 from verification.benchmarks import peers
 from verification.benchmarks.methods import MAX_ITER
-from verification.benchmarks.records import Record, Section
-from verification.benchmarks.timing import race
+from verification.benchmarks.records import Record, Section, contest
 from verification.certificates import trained
 
 CS = (0.1, 1.0)
@@ -103,24 +102,20 @@ def measure(suite: str, dataset: str, C: float, repeats: int) -> list[Record]:
     theirs = partial(trainer.fit, X, y, C, peer.tol if peer.reached else 1e-8)
     ours = partial(first.fit, X, y, C)
     second.fit(X, y, C)  # compiles
-    records = []
-    for loss, who, run, gap in (
-        (first, rival, theirs, peer.suboptimality),
+    rivals = (
+        (first, rival, theirs, lambda model: peer.suboptimality),
         (second, first.name, ours, None),
-    ):
-        found = race(partial(loss.fit, X, y, C), run, repeats)
-        records.append(
-            Record(
-                {"dataset": dataset, "C": C, "loss": loss.name, "against": who},
-                {
-                    "seconds": found.seconds,
-                    "gap": trained(found.ours, X, y).relative_gap,
-                    "peer_seconds": found.peer_seconds,
-                    "peer_gap": gap,
-                    "ratio": found.ratio,
-                },
-                least={"ratio": loss.factors[dataset]},
-                most={"gap": loss.gap},
-            )
+    )
+    return [
+        contest(
+            {"dataset": dataset, "C": C, "loss": loss.name, "against": who},
+            partial(loss.fit, X, y, C),
+            run,
+            repeats,
+            lambda model: trained(model, X, y).relative_gap,
+            peer_gap,
+            least={"ratio": loss.factors[dataset]},
+            most={"gap": loss.gap},
         )
-    return records
+        for loss, who, run, peer_gap in rivals
+    ]
