@@ -76,7 +76,6 @@ def made(
     }
     texts = [*tie_texts(remade), *(outside_text(*each) for each in summaries.items()), NOTES]
     data: dict[str, Any] = {
-        "draws": {reading: [_summary(s) for s in found] for reading, found in summaries.items()},
         "authors_draw": [
             {
                 "paper": r.method.paper,
@@ -90,15 +89,6 @@ def made(
     title, good = "Lapin et al. 2016, section 4: the circle", "every chosen model is certified"
     blocks = map(Paragraph, texts)
     return document(title, sections, measured, more=blocks, pictures=written, good=good, data=data)
-
-
-def _summary(s: Summary) -> dict[str, Any]:
-    return {
-        **{name: value for name, value in vars(s).items() if name != "method"},
-        "method": s.method.name,
-        "paper": s.method.paper,
-        "outside": [s.outside(0), s.outside(1)],
-    }
 
 
 def best_record(b: Best) -> Record:
@@ -173,13 +163,9 @@ def figure_record(r: Remade) -> Record:
 def draws_record(s: Summary) -> Record:
     """Median and 5-95 % range of one method per column."""
     figures: dict[str, Any] = {}
-    for j, (low, mid, high) in enumerate(s.quantiles):
-        tone = "warn" if s.outside(j) else ""
-        figures |= {
-            f"top-{j + 1} paper": Cell(f"{s.method.paper[j]:.1f}", tone),
-            f"top-{j + 1} median": f"{mid:.1f}",
-            f"top-{j + 1} range": f"{low:.1f} - {high:.1f}",
-        }
+    for k, (low, mid, high) in enumerate(s.quantiles, 1):
+        printed = {f"top-{k} paper": s.method.paper[k - 1], f"top-{k} median": round(mid, 1)}
+        figures |= {**printed, f"top-{k} range": (round(low, 1), round(high, 1))}
     figures |= {"W = 0": s.zero, "tied": s.tied, "worst_gap": s.worst_gap}
     return Record({"method": s.method.name}, figures, most={"worst_gap": TOL})
 

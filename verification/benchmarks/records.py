@@ -103,12 +103,13 @@ def contest(
     peer_gap: Callable[[Any], float] | None = None,
     now: Callable[[], float] = perf_counter,
     times: float = 1.0,
-    **bounds: dict[str, float],
+    least: dict[str, float] | None = None,
+    most: dict[str, float] | None = None,
 ) -> Record:
     """A fit of ours and one of a rival in turns: seconds, what both attain, rival's seconds over ours.
 
     ``gap``, ``peer_gap`` judge what was fitted, outside the clock; None where the rival's problem is another.
-    Its seconds count ``times`` fold, where it did a part of the work. ``bounds`` are those of the record.
+    Its seconds count ``times`` fold, where it did a part of the work. ``least``, ``most`` are the record's.
     """
     found = race(ours, theirs, repeats, now)
     figures = {
@@ -118,7 +119,7 @@ def contest(
         "peer_gap": None if peer_gap is None else peer_gap(found.theirs),
         "ratio": times * found.ratio,
     }
-    return Record(dict(names), figures, **bounds)
+    return Record(dict(names), figures, least or {}, most or {})
 
 
 def mark(reached: bool) -> Cell:

@@ -75,7 +75,7 @@ def libsvm(K: Array, Q: Array, y: Array, C: float, lam: float, tol: float, most:
     return alpha
 
 
-def certified(y: Array, loss: str, C: float, lam: float, **views: Array) -> Any:
+def certified(y: Array, loss: str, C: float, lam: float, **views: Any) -> Any:
     """The kit's problem, with features X and Z or matrices K and Kz: it judges models and multipliers."""
     from verification.certificates.plus_model import Problem as Judge
 

@@ -182,11 +182,6 @@ def measure(
             yield record(name, own, own / least, held, limit)
 
 
-def measured(*cell: Any, **options: Any) -> list[Record]:
-    """All records of `measure`."""
-    return list(measure(*cell, **options))
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print a line per loss, and record."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -228,15 +223,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{say}{t['ms']:9.3f} ms{t['ratio']:7.2f} x{t['arrays']:6.2f} arrays", flush=True)
             record["timings"].append({**t.names, **t.figures, "limit": t.most["ratio"]})
             if given.record:
-                given.record.write_text(written(record), encoding="utf-8")
+                given.record.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     return 0
-
-
-def written(record: dict[str, Any]) -> str:
-    """JSON with a line per timing."""
-    lines = ",\n".join(f"  {json.dumps(t)}" for t in record["timings"])
-    head = json.dumps({**record, "timings": 0}, indent=1)
-    return head.replace('"timings": 0', f'"timings": [\n{lines}\n ]') + "\n"
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -19,11 +19,9 @@ from verification.app.console import (
     progress,
     stderr,
 )
+from verification.benchmarks.records import Record, document
 from verification.errors import InvalidArgumentError
 from verification.report.document import Document
-
-if TYPE_CHECKING:
-    from verification.benchmarks.records import Record
 
 REPEATS = 5
 #: What is measured, by section and by name: a record or several.
@@ -94,7 +92,7 @@ def _measured(jobs: Jobs, compiled: bool = False, alone: bool = True) -> dict[st
             for name, job in own.items():
                 task.describe(name)
                 result = job()
-                found[section] += result if isinstance(result, list) else [result]
+                found[section] += [result] if isinstance(result, Record) else result
                 task.step()
     return found
 
@@ -155,7 +153,7 @@ def _trained(
     as_json: bool,
 ) -> Document:
     """Every chosen data set at every C, if ``training``, and what else is measured."""
-    from verification.benchmarks import operations, records
+    from verification.benchmarks import operations
     from verification.benchmarks.training import CS, DATASETS, SECTION, measure
 
     chosen = one_of("dataset", dataset, DATASETS) if training else []
@@ -167,7 +165,7 @@ def _trained(
     found = _measured({"training": jobs, **others}, compiled=True)
     sections = {"training": SECTION, **operations.SECTIONS}
     title = f"Benchmark {suite}, one thread"
-    return finish(records.document(title, sections, found, strict), as_json)
+    return finish(document(title, sections, found, strict), as_json)
 
 
 _Inference = Annotated[
@@ -194,7 +192,7 @@ def ap(
     as_json: JsonOption = False,
 ) -> Document:
     """AP-SVM: loss-augmented inference by every exact method, oracle calls to a certified gap."""
-    from verification.benchmarks import ap_exactness, ap_inference, ap_shapes, ap_training, records
+    from verification.benchmarks import ap_exactness, ap_inference, ap_shapes, ap_training
 
     values = one_of("C", c, ap_training.LIMITS)
     asked = {"inference": inference, "grid": grid, "training": training, "exactness": exactness}
@@ -223,7 +221,7 @@ def ap(
         "exactness": ap_exactness.SECTION,
     }
     title = "Benchmark of AP-SVM, one thread"
-    return finish(records.document(title, sections, found, strict), as_json)
+    return finish(document(title, sections, found, strict), as_json)
 
 
 @app.command()
@@ -240,14 +238,14 @@ def svmplus(
     as_json: JsonOption = False,
 ) -> Document:
     """SVM+ with privileged features: training to a certified gap."""
-    from verification.benchmarks import records, svmplus_training
+    from verification.benchmarks import svmplus_training
 
     asked = {"linear": linear, "kernel": kernel, "classes": classes}
     _asked(**asked)
     cases = svmplus_training.cases(repeats, [name for name, wanted in asked.items() if wanted])
     found = _measured({"training": cases})
     title = "Benchmark of SVM+, one thread"
-    return finish(records.document(title, svmplus_training.SECTIONS, found, strict), as_json)
+    return finish(document(title, svmplus_training.SECTIONS, found, strict), as_json)
 
 
 @app.command()
@@ -309,7 +307,6 @@ def probe(
 ) -> None:
     """Linear probes on deep features, beside lbfgs, cyanure and SGD at equal true accuracy."""
     from verification.benchmarks import probe as probing
-    from verification.benchmarks import records
 
     jobs = {
         f"{name}, C = {C:g}, {t} thread(s)": partial(probing.measure, name, C, t, repeats)
@@ -319,7 +316,7 @@ def probe(
     }
     found = _measured({"probes": jobs}, alone=False)
     sections = {"probes": probing.SECTION}
-    finish(records.document("Linear probes", sections, found, strict), as_json)
+    finish(document("Linear probes", sections, found, strict), as_json)
 
 
 @app.command("torch")
@@ -336,7 +333,7 @@ def losses_on_tensors(
     as_json: JsonOption = False,
 ) -> None:
     """Losses on tensors, forward and backward, beside cross-entropy; on a GPU see the module."""
-    from verification.benchmarks import records, torch_losses
+    from verification.benchmarks import torch_losses
 
     try:
         import torch  # noqa: F401
@@ -348,11 +345,11 @@ def losses_on_tensors(
     given = {"repeats": repeats, "losses": losses}
     jobs: dict[str, Callable[[], Any]] = {
         f"{rows} x {classes}, {count} thread(s)": partial(
-            torch_losses.measured, rows, classes, threads=count, **given
+            torch_losses.measure, rows, classes, threads=count, **given
         )
         for rows, classes in torch_losses.sizes(size or (), "cpu")
         for count in threads or (1, 2)
     }
     found = _measured({"timings": jobs}, alone=False)
     sections = {"timings": torch_losses.SECTION}
-    finish(records.document("Losses on tensors", sections, found, strict), as_json)
+    finish(document("Losses on tensors", sections, found, strict), as_json)

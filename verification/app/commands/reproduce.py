@@ -12,6 +12,7 @@ import typer
 
 from verification.app.console import JsonOption, finish, one_of, picture_folder, progress
 from verification.app.data_options import Force
+from verification.benchmarks.records import Record
 from verification.errors import InvalidArgumentError
 
 Jobs = dict[str, Callable[[], Any]]
@@ -224,7 +225,6 @@ def svmplus(
         svmplus_report,
         svmplus_training,
     )
-    from verification.benchmarks.records import Record
     from verification.benchmarks.timing import one_thread
 
     names = svmplus_digits.check_methods(method or svmplus_digits.METHODS)
