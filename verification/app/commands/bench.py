@@ -342,10 +342,9 @@ def losses_on_tensors(
             "losses on tensors need torch: install refsolve[torch]"
         ) from error
     losses = one_of("loss", loss, torch_losses.LOSSES)
-    given = {"repeats": repeats, "losses": losses}
     jobs: dict[str, Callable[[], Any]] = {
         f"{rows} x {classes}, {count} thread(s)": partial(
-            torch_losses.measure, rows, classes, threads=count, **given
+            torch_losses.measure, rows, classes, threads=count, repeats=repeats, losses=losses
         )
         for rows, classes in torch_losses.sizes(size or (), "cpu")
         for count in threads or (1, 2)
