@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from verification.benchmarks import circle, circle_best, circle_plots, circle_runs
-from verification.benchmarks.circle_report import document, figure_match, tie_texts
-from verification.benchmarks.circle_runs import METHODS, Choice, Method, Trial
-from verification.benchmarks.methods import Fitted, Loss, path
+from verification.benchmarks import circle, circle_best, circle_report, circle_runs
+from verification.benchmarks.circle_runs import METHODS, Choice, Trial
+from verification.benchmarks.methods import Fitted, path
 
 READINGS = list(circle.READINGS)
 SMOOTH = next(m for m in METHODS if m.name == "smooth top-1 SVM")
@@ -144,12 +143,12 @@ def remade() -> list[circle_runs.Remade]:
 def test_printed_cells_come_back_on_the_authors_draw(remade: list[circle_runs.Remade]) -> None:
     """The smooth SVM of Figure 4 has both printed accuracies; its top-1 cell of Table 2 too."""
     ova, multi, smooth = remade
-    match = figure_match(smooth)
+    match = circle_report.figure_match(smooth)
     assert match is not None
     assert match.C == 2.0**-4 == smooth.choice.C[0]
     assert np.round(ova.choice.test[0], 1) == 54.3
     assert multi.spread is not None
-    assert "SVM-Multi" in tie_texts(remade)[0]
+    assert "SVM-Multi" in circle_report.tie_texts(remade)[0]
 
 
 def test_models_are_certified_by_formulas(remade: list[circle_runs.Remade]) -> None:
@@ -214,7 +213,7 @@ def test_summary_leaves_out_draws_without_a_classifier() -> None:
     assert found.quantiles == ((5.0, 50.0, 95.0), (15.0, 60.0, 105.0))
     assert (found.draws, found.zero, found.tied) == (102, 1, 0)
     assert not found.outside(0)  # printed: 65.7
-    low = dataclasses.replace(found, method=Method("x", Loss("hinge"), (4.9, 105.1)))
+    low = dataclasses.replace(found, method=dataclasses.replace(SMOOTH, paper=(4.9, 105.1)))
     assert low.outside(0)
     assert low.outside(1)
 
@@ -235,15 +234,14 @@ def test_document_and_pictures(tmp_path: Path, remade: list[circle_runs.Remade])
     draws = [circle_runs.run_draw("segments", s, methods, (0.25, 4.0)) for s in range(3)]
     summaries = {"segments": circle_runs.summarise_all(draws, methods)}
     best = [circle_best.best(name) for name in READINGS]
-    rings = circle_plots.figure_models(remade)
+    rings = circle_report.figure_models(remade)
     assert list(rings) == ["smooth top-1 SVM, C = $2^{-4}$: top-1 65.7 %, top-2 81.3 %"]
-    written = circle_plots.write(tmp_path / "new", summaries, best, remade, rings)
-    assert {p.name for p in written} == {
-        f"circle_{name}.{kind}" for name in ("table2", "rings") for kind in ("png", "svg")
-    }
+    written = circle_report.write(tmp_path / "new", rings)
+    assert len(written) == 2
     assert all(p.stat().st_size > 5000 for p in written)
-    found = document(best, summaries, remade, [str(p) for p in written])
+    found = circle_report.made(best, summaries, remade, written)
     assert found.ok is True
     assert found.data["authors_draw"][2]["test"][0] == pytest.approx(65.735)
+    assert found.data["figure_4"][0]["ours"] == "65.7 / 81.3"
     worse = [dataclasses.replace(s, worst_gap=1.0) for s in summaries["segments"]]
-    assert document(best, {"segments": worse}, remade).ok is False
+    assert circle_report.made(best, {"segments": worse}, remade).ok is False

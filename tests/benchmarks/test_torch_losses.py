@@ -1,6 +1,5 @@
 """The benchmark of losses on tensors: everything is measured; no test here asserts a time."""
 
-import dataclasses
 import json
 import subprocess
 import sys
@@ -12,23 +11,14 @@ pytest.importorskip("torch", reason="torch is not installed")
 
 from verification.benchmarks import torch_losses
 
-TIMING = torch_losses.Timing("softmax", 64, 1000, False, 1, 0.2, 3.9, 3.0, 4.0)
-
-
-def test_targets_are_time_and_memory():
-    assert TIMING.reached
-    for change in ({"ratio": 4.1}, {"arrays": 3.2}):
-        missed = dataclasses.replace(TIMING, **change)
-        assert not missed.reached
-        assert torch_losses.document([TIMING, missed], strict=True).ok is False
-    assert torch_losses.document([missed], strict=False).ok is None
-
 
 def test_every_loss_is_measured():
     words = ("bench", "torch", "--size", "4x20", "--threads", "1", "--repeats", "1")
     found = data(*words)["timings"]
     assert [t["loss"] for t in found] == ["cross_entropy", *torch_losses.LOSSES]
     assert all(t["ms"] > 0 and t["arrays"] > 0.9 for t in found)
+    limits = {t["loss"]: t["targets"] for t in found}
+    assert limits["softmax"] == "ratio <= 4, arrays <= 3.1"
     assert "expected rows x classes" in refused("bench", "torch", "--size", "4")
 
 

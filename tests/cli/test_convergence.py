@@ -46,12 +46,13 @@ def test_sentences_are_ratios_of_curves():
     slow = curve("SVM-Multi", passes=(0, 2, 40))
     smooth = curve("smooth SVM-Multi", seconds=(0.0, 0.5, 1.5))
     fista = curve("softmax", "FISTA", gaps=(1.0, 5e-3, 1e-3), seconds=(0.0, 3.0, 6.0))
-    row = report.sentences_table([slow, smooth, curve(), fista]).rows[0]
-    assert row == ("letter", "10", "3", ">2", "-", "2", "40 / 4 / 4", "+0.00 / +0.00 / +0.00")
-    assert report.sentences_table([curve()]).rows[0][1:5] == ("-",) * 4
-    assert not report.document([slow]).ok
-    assert report.document([slow, curve(solver="ours")]).ok
-    assert not report.document([curve(solver="ours", gaps=(1.0, 1.0, 2e-4))]).ok
+    (found,) = report.sentences([slow, smooth, curve(), fista])
+    told = ("10", "3", ">2", "-", "2", "40 / 4 / 4", "+0.00 / +0.00 / +0.00")
+    assert tuple(found.figures.values()) == told
+    assert list(report.sentences([curve()])[0].figures.values())[:4] == ["-"] * 4
+    assert not report.made([slow]).ok
+    assert report.made([slow, curve(solver="ours")]).ok
+    assert not report.made([curve(solver="ours", gaps=(1.0, 1.0, 2e-4))]).ok
 
 
 @pytest.mark.parametrize(("loss", "solver"), [("SVM-Multi", "SDCA"), ("softmax", "FISTA")])
@@ -93,7 +94,7 @@ def test_the_command_streams_and_draws(tmp_path: Path):
     assert rows == found["curves"]
     assert len(rows) == 8
     assert {row["C"] for row in rows} <= set(study.CS)
-    assert [Path(file).stat().st_size > 1000 for file in found["files"]] == [True] * 3
+    assert [Path(file).stat().st_size > 1000 for file in found["pictures"]] == [True] * 3
     best = {row["loss"]: row["gaps"][-1] for row in rows if row["solver"] == "ours"}
     assert set(best) == set(study.LOSSES)
     assert max(best.values()) <= study.TOL

@@ -149,9 +149,9 @@ def test_the_report(monkeypatch):
     report = duals.verify_duals().raise_if_failed()
     assert [r.check for r in report.results] == list(duals.SOLVERS)
     assert report.counts["pass"] == 4
-    shown = duals.duals_table(report)
-    assert [row[0] for row in shown.rows] == list(duals.SOLVERS)
-    assert all(row[1] == "1" for row in shown.rows)
+    shown = duals.records(report)
+    assert [record["solver"] for record in shown] == list(duals.SOLVERS)
+    assert all(record["instances"] == 1 and record.reached for record in shown)
 
 
 # -- Q to 1e-12 -------------------------------------------------------------------------------

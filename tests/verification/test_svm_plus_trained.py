@@ -6,8 +6,8 @@ from _trainers import wrong
 import fast
 from fast import SVMPlusClassifier
 from verification.instances.svm_plus import FAMILIES, STEMS
+from verification.trainers import real_data
 from verification.trainers import svm_plus as trainers
-from verification.trainers import svm_plus_digits as digits
 from verification.verdicts.verdict import Verdict
 
 INSTANCES = [i for stem in STEMS for i in trainers.instances("quick", 0, stem)]
@@ -54,20 +54,17 @@ def test_the_report(monkeypatch):
         assert report.counts["pass"] == 3
 
 
-def test_digits(monkeypatch):
+def test_models_of_digits(monkeypatch):
     """All models are certified; a model with false claims is not."""
     names = ("SVM, squared hinge", "SVM2+", "SVM1+", "SVM2+, rbf, free slack")
-    monkeypatch.setattr(digits, "MODELS", {name: digits.MODELS[name] for name in names})
-    found = digits.run()
-    assert [m.name for m in found] == list(names)
-    assert all(m.ok for m in found)
-    assert all(m.test > 0.8 for m in found)
-    assert len(digits.digits_table(found).rows) == 4
-    assert found[0].to_dict()["ok"] is True
+    monkeypatch.setattr(real_data, "MODELS", {name: real_data.MODELS[name] for name in names})
+    found = real_data.digits()
+    assert [record["model"] for record in found] == list(names)
+    assert all(record.reached and record["accuracy_test"] > 0.8 for record in found)
     monkeypatch.setattr(fast, "SVMPlusClassifier", WRONG["C/n"])
-    found = digits.measure("SVM2+", *digits.load())
-    assert not found.ok
+    found = real_data.digits_model("SVM2+")
+    assert not found.reached
     assert "problem 0" in found.objection
-    train, _ = digits.load()
-    assert train.X.shape[1:] == (16,)
-    assert train.X[:, 5] == pytest.approx(train.Z[:, [18, 19, 26, 27]].mean(axis=1))
+    images = real_data.load_digits()
+    assert images.X.shape[1:] == (16,)
+    assert images.X[:, 5] == pytest.approx(images.Z[:, [18, 19, 26, 27]].mean(axis=1))

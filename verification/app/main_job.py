@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from refsolve import catalogue
 from verification import declarations
 from verification.app.rows import finished
-from verification.benchmarks import ap_exactness, ap_letter, letter, protocol
-from verification.benchmarks.letter_report import accuracy_tables, passed, peer_table, row_data
+from verification.benchmarks import ap_exactness, letter, protocol
 from verification.instances.svm_plus import STEMS as PLUS
 from verification.kit.loop import check_run, verify
 from verification.problems.problem import fast_candidate, names
@@ -19,7 +17,6 @@ from verification.problems.stems import Stem, discover
 from verification.report.document import (
     Block,
     Cell,
-    Code,
     Document,
     Paragraph,
     Table,
@@ -29,11 +26,10 @@ from verification.report.document import (
     verdict_cell,
 )
 from verification.report.run_report import failure_blocks
-from verification.trainers import libsvm_recipes, svm_plus_digits
+from verification.trainers import libsvm_recipes, real_data, svm_plus_duals
 from verification.trainers.multiclass import verify_trainer
 from verification.trainers.ranking import verify_rankers
 from verification.trainers.svm_plus import verify_plus
-from verification.trainers.svm_plus_duals import duals_table, verify_duals
 from verification.verdicts.report import Report
 from verification.verdicts.verdict import Verdict
 
@@ -44,8 +40,13 @@ if TYPE_CHECKING:
 
 #: Of the instances of a check, of the rankings of a comparison, one in so many is judged without --thorough.
 EVERY, FEW = 6, 10
-#: Parts whose rows are tables of their own.
-TABLES = ("AP: exactness", "AP: letters", "SVM+: digits", "SVM+: LIBSVM")
+#: Parts that are records: their key in the document's data, and how their tables are called.
+TABLES = {
+    "AP: exactness": ("ap_exactness", ap_exactness.SECTION),
+    "AP: letters": ("ap_letters", real_data.SECTIONS["letters"]),
+    "SVM+: digits": ("svm_plus_digits", real_data.SECTIONS["digits"]),
+    "SVM+: LIBSVM": ("svm_plus_libsvm", libsvm_recipes.SECTION),
+}
 
 
 def main_job(
@@ -80,43 +81,43 @@ def main_job(
     early += [n for n in jobs if n.startswith(("AP", "SVM+"))]
     first: dict[str, Callable[[], Any]] = {"compiling": partial(_compile, parts, trained)}
     first |= {name: jobs.pop(name) for name in early}
-    task.at(0, "starting", len(jobs) + len(first) + 1)
+    task.at(0, "starting", len(jobs) + len(first))
     done = {}
     for name, result in finished(jobs, first):
         done[name] = result
         task.step(_said(name, result))
-    task.describe("LinearSVC")
     results = [done[f"Letter: {row.name}"] for row in trained]
     reports = [done[name] for name in (*problems, "trainers")] + done["AP: trainers"]
     reports += [done[name] for name in (*(f"SVM+: {stem}" for stem in PLUS), "SVM+: duals")]
-    exactness, rankers, digits, recipes = (done[name] for name in TABLES)
+    records = {name: done[name] for name in TABLES}
     declared = {stem: done[f"declaration: {stem}"] for stem in catalogue.stems()}
-    peers = letter.against_peer(parts, results)
-    task.step()
 
     missing = [s.name for s in stems if not s.complete]
     blocks: list[Block] = [
         stem_table(stems, reports[:-1]),  # the last also judges LIBSVM
         _declarations_table(declared),
-        *accuracy_tables(results, protocol.TOL),
-        peer_table(peers),
-        ap_exactness.exactness_table(exactness),
-        ap_letter.rankers_table(rankers),
-        duals_table(reports[-1]),
-        libsvm_recipes.recipes_table(recipes),
-        svm_plus_digits.digits_table(digits),
+        *letter.accuracy_tables(results, protocol.TOL),
+        svm_plus_duals.SECTION.table(svm_plus_duals.records(reports[-1])),
+        *(section.table(records[name]) for name, (_, section) in TABLES.items()),
     ]
-    blocks += _objections(reports, missing, exactness, rankers, digits)
-    blocks += [Paragraph(text, "bad") for found in declared.values() for text in found]
-    blocks += [Paragraph(f"LIBSVM, {r.recipe}: {r.objection}", "bad") for r in recipes if not r.ok]
+    blocks += [block for report in reports for block in failure_blocks(report)]
+    objections = [f"{name} is declared in refsolve and has no twin in fast" for name in missing]
+    objections += [text for found in declared.values() for text in found]
+    objections += [
+        f"{', '.join(map(str, record.names.values()))}: {record.objection}"
+        for own in records.values()
+        for record in own
+        if record.objection
+    ]
+    blocks += [Paragraph(text, "bad") for text in objections]
     blocks += [] if thorough else [_left_out()]
     sound = (
         bool(problems)
         and not any(declared.values())
         and not missing
         and bool(results)
-        and all(passed(result, protocol.TOL) for result in results)
-        and all(row.ok for row in (*exactness, *rankers, *digits, *recipes))
+        and all(letter.passed(result, protocol.TOL) for result in results)
+        and all(record.reached for own in records.values() for record in own)
     )
     ok = sound and all(report.ok for report in reports)
     inconclusive = sound and not ok and all(report.ok or report.inconclusive for report in reports)
@@ -125,12 +126,10 @@ def main_job(
         "problems": [report.to_dict() for report in reports],
         "declarations": declared,
         "missing": missing,
-        "letter": [row_data(result) for result in results],
-        "peer": [asdict(peer) for peer in peers],
-        "ap_exactness": [row.to_dict() for row in exactness],
-        "ap_letters": [ranker.to_dict() for ranker in rankers],
-        "svm_plus_digits": [model.to_dict() for model in digits],
-        "svm_plus_libsvm": [row.to_dict() for row in recipes],
+        "letter": [letter.row_data(result) for result in results],
+        **{
+            key: [record.to_dict() for record in records[name]] for name, (key, _) in TABLES.items()
+        },
     }
     title, bad = "refsolve verify --all", "INCONCLUSIVE" if inconclusive else "FAILED"
     return Document(title, tuple(blocks), ok, data, bad=bad, inconclusive=inconclusive), reports
@@ -179,38 +178,15 @@ def _jobs(
     jobs["trainers"] = partial(verify_trainer, profile, seed)
     jobs["AP: exactness"] = partial(ap_exactness.compare, rankings, seed)
     jobs["AP: trainers"] = partial(verify_rankers, profile, seed)
-    jobs["AP: letters"] = partial(ap_letter.run, parts)
+    jobs["AP: letters"] = partial(real_data.letters, parts)
     jobs |= {f"SVM+: {stem}": partial(verify_plus, stem, profile, seed) for stem in PLUS}
-    jobs["SVM+: duals"] = partial(verify_duals, profile, seed)
-    jobs["SVM+: digits"] = svm_plus_digits.run
+    jobs["SVM+: duals"] = partial(svm_plus_duals.verify_duals, profile, seed)
+    jobs["SVM+: digits"] = real_data.digits
     effort = libsvm_recipes.EFFORT["thorough" if thorough else "quick"]
-    jobs["SVM+: LIBSVM"] = partial(libsvm_recipes.run, effort, seed)
+    jobs["SVM+: LIBSVM"] = partial(libsvm_recipes.records, effort, seed)
     jobs |= {n: partial(verify, None, n, profile, seed, every=every) for n in problems}
     jobs |= {f"declaration: {s}": partial(declarations.problems, s) for s in catalogue.stems()}
     return jobs
-
-
-def _objections(
-    reports: Sequence[Report],
-    missing: Sequence[str],
-    exactness: Sequence[ap_exactness.Row],
-    rankers: Sequence[ap_letter.Ranker],
-    digits: Sequence[svm_plus_digits.DigitsModel],
-) -> list[Block]:
-    """What is wrong, in full."""
-    blocks: list[Block] = [block for report in reports for block in failure_blocks(report)]
-    blocks += [
-        Paragraph(f"{name} is declared in refsolve and has no twin in fast", "bad")
-        for name in missing
-    ]
-    blocks += [
-        Code(f"Not the best ranking, against {r.comparison}", r.example)
-        for r in exactness
-        if not r.ok
-    ]
-    blocks += [Paragraph(f"{r.letter}: {r.objection}", "bad") for r in rankers if r.objection]
-    blocks += [Paragraph(f"{m.name}: {m.objection}", "bad") for m in digits if m.objection]
-    return blocks
 
 
 def _said(name: str, result: Any) -> str:

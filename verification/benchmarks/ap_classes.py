@@ -15,6 +15,7 @@ import numpy as np
 
 from verification.benchmarks.ap_methods import METHODS, NAMES, Method, Model
 from verification.benchmarks.ap_training import average_precision
+from verification.benchmarks.letter import load_parts
 from verification.benchmarks.protocol import Parts
 from verification.errors import InvalidArgumentError
 
@@ -39,19 +40,7 @@ def load_digits() -> Parts:
     return Parts(*parts)
 
 
-def load_letter() -> Parts:
-    """The Letter data in the parts of the LIBSVM distribution, scaled to [-1, 1]."""
-    from verification.benchmarks.letter import load_parts
-
-    return load_parts()
-
-
-DATASETS: dict[str, Callable[[], Parts]] = {"letter": load_letter, "digits": load_digits}
-
-
-def with_constant(parts: Parts) -> Parts:
-    """All parts with a last feature of ones."""
-    return Parts(*((np.column_stack([X, np.ones(len(X))]), y) for X, y in parts.pairs))
+DATASETS: dict[str, Callable[[], Parts]] = {"letter": load_parts, "digits": load_digits}
 
 
 def names(dataset: str) -> list[str]:
@@ -89,6 +78,11 @@ class ClassResult:
         return max(fit.gap for fit in self.chosen.values() if fit.gap is not None)
 
     @property
+    def line(self) -> str:
+        """Test AP of each method, to be said as soon as it is known."""
+        return "  ".join(f"{name} {100 * fit.test:.1f}" for name, fit in self.chosen.items())
+
+    @property
     def at_edge(self) -> list[str]:
         """Methods whose C was chosen at an end of the grid."""
         Cs = [fit.C for fit in self.fits]
@@ -98,11 +92,6 @@ class ClassResult:
 def choose(fits: Sequence[Fit]) -> Fit:
     """Best validation AP; among equals the smallest C."""
     return max(sorted(fits, key=lambda fit: fit.C), key=lambda fit: fit.validation)
-
-
-def one_against_rest(parts: Parts, label: int) -> Parts:
-    """The same features with labels 1 for the class and 0 for all others."""
-    return Parts(*((X, (y == label).astype(np.int64)) for X, y in parts.pairs))
 
 
 def select(dataset: Sequence[str] | None, classes: str) -> list[tuple[str, int]]:
@@ -126,7 +115,10 @@ def select(dataset: Sequence[str] | None, classes: str) -> list[tuple[str, int]]
 
 def data_of(dataset: str, label: int) -> Parts:
     """What is trained on: the constant feature appended, labels 1 for the class and 0 for the rest."""
-    return one_against_rest(with_constant(DATASETS[dataset]()), label)
+    pairs = DATASETS[dataset]().pairs
+    return Parts(
+        *((np.column_stack([X, np.ones(len(X))]), (y == label).astype(np.int64)) for X, y in pairs)
+    )
 
 
 def run_class(

@@ -16,17 +16,16 @@ import functools
 import importlib
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from refsolve.proofs import ranking_truth
+from verification.benchmarks.records import Record, Section
 from verification.certificates import ranking
 from verification.instances import families, rankings
 from verification.instances.instance import Instance
 from verification.problems.problem import lookup
-from verification.report.document import Table, number, table, verdict_cell
 
 Array = np.ndarray[Any, Any]
 Answer = tuple[Any, Array, Array]
@@ -41,34 +40,11 @@ MEDIUM = (24, 240)
 SMALL = ("ties", "ties", "random", "planted", "adversarial")
 
 
-@dataclass(frozen=True)
-class Row:
-    """One method in one comparison.
-
-    Attributes
-    ----------
-    instances, tied : how many, and how many of them with two equal scores.
-    wrong : instances with a value or a ranking that is not the best.
-    worst : largest difference in units of the tolerance (at most 1 if it is right), or the largest exact gap.
-    example : code of the first wrong instance.
-    """
-
-    comparison: str
-    method: str
-    instances: int
-    tied: int
-    wrong: int
-    worst: float
-    example: str = ""
-
-    @property
-    def ok(self) -> bool:
-        """Right everywhere, on at least one instance."""
-        return self.instances > 0 and self.wrong == 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers."""
-        return {**asdict(self), "ok": self.ok}
+SECTION = Section(
+    "Loss-augmented inference is exact",
+    "Worst: of brute force and greedy the largest difference of values, as a share of the rounding-error bound; of "
+    "rational the largest exact gap, which must be zero.",
+)
 
 
 @functools.cache
@@ -180,8 +156,11 @@ COMPARISONS: dict[str, tuple[Callable[[int, int], Iterator[Instance]], Judge]] =
 }
 
 
-def run(comparison: str, count: int, seed: int = 0, infer: Infer | None = None) -> list[Row]:
-    """One comparison for every method of ``infer``, by default that of `fast`."""
+def run(comparison: str, count: int, seed: int = 0, infer: Infer | None = None) -> list[Record]:
+    """One comparison for every method of ``infer``, by default that of `fast`.
+
+    The objection of a record is the first instance whose value or ranking is not the best.
+    """
     if infer is None:
         from fast.losses import average_precision
 
@@ -199,12 +178,17 @@ def run(comparison: str, count: int, seed: int = 0, infer: Infer | None = None) 
             worst[method] = max(worst[method], off)
             if not right:
                 wrong[method] += 1
-                example.setdefault(
-                    method,
-                    f'loss_augmented_inference({instance.arguments_code()}, method="{method}")',
-                )
+                code = f'loss_augmented_inference({instance.arguments_code()}, method="{method}")'
+                example.setdefault(method, code)
     return [
-        Row(comparison, m, count, tied, wrong[m], worst[m], example.get(m, "")) for m in methods
+        Record(
+            {"against": comparison, "method": m},
+            {"instances": count, "with_ties": tied, "wrong": wrong[m], "worst": worst[m]},
+            least={"instances": 1},
+            most={"wrong": 0},
+            objection=example.get(m, ""),
+        )
+        for m in methods
     ]
 
 
@@ -213,37 +197,7 @@ def methods_of(infer: Any) -> tuple[str, ...]:
     return tuple(importlib.import_module(infer.__module__).METHODS)
 
 
-def compare(
-    counts: dict[str, int] | None = None,
-    seed: int = 0,
-    infer: Infer | None = None,
-    step: Callable[[str], None] = lambda text: None,
-) -> list[Row]:
-    """All comparisons; ``counts`` of instances default to `COUNTS`, ``step`` hears of each done."""
-    rows = []
-    for name, count in (COUNTS if counts is None else counts).items():
-        rows += run(name, count, seed, infer)
-        step(name)
-    return rows
-
-
-def exactness_table(rows: Sequence[Row]) -> Table:
-    """One row per comparison and method."""
-    cells = [
-        (
-            row.comparison,
-            row.method.replace("_", " "),
-            str(row.instances),
-            str(row.tied),
-            str(row.wrong),
-            number(row.worst),
-            verdict_cell(row.ok),
-        )
-        for row in rows
-    ]
-    columns = ("against", "method", "instances", "with ties", "wrong", "worst", "")
-    note = (
-        "worst: of brute force and greedy the largest difference of values, as a share of the rounding-error "
-        "bound; of rational the largest exact gap, which must be zero."
-    )
-    return table("Loss-augmented inference is exact", columns, cells, columns[2:6], note)
+def compare(counts: dict[str, int] | None = None, seed: int = 0) -> list[Record]:
+    """All comparisons; ``counts`` of instances default to `COUNTS`."""
+    asked = COUNTS if counts is None else counts
+    return [record for name, count in asked.items() for record in run(name, count, seed)]

@@ -3,17 +3,15 @@
 The greedy is ours, and one in C++ where there is a compiler.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
-from math import ceil
-from statistics import median
 from typing import Any
 
 import numpy as np
 
 from verification.benchmarks import ap_greedy, ap_shapes
-from verification.benchmarks.timing import clock, median_ratio, paired
+from verification.benchmarks.records import Record, Section
+from verification.benchmarks.timing import race
 
 DEFAULT = "divide_and_conquer"
 METHODS = ("greedy", "search", "select", "all", DEFAULT, "numpy")
@@ -23,36 +21,25 @@ SHAPE, GREEDY_FACTOR = (300, 3000), 25.0
 CPP, CPP_FACTOR = "greedy in C++", 40.0
 #: P and N of the comparison with numpy.sort of the negatives, and its targets by regime.
 LONG, SORT_LIMITS = (1000, 1_000_000), {"few active": 0.3, "random": 8.0}
-SEARCH_LIMIT = 2.0
+SORT, SEARCH_LIMIT = "numpy.sort", 2.0
 #: A cell above the limit is measured again with this many times the pairs before it counts.
 AGAIN = 5
 #: Calls are repeated until a clock runs at least this many seconds.
 TICK = 5e-3
-#: The greedy is left out of a curve beyond this many pairs.
-GREEDY_PAIRS = 3e8
-
-
-@dataclass(frozen=True)
-class Timing:
-    """One method on one set of scores: median seconds of a call, and how often it fits in the other's."""
-
-    regime: str
-    P: int
-    N: int
-    method: str
-    seconds: float
-    active: int
-    against: str
-    ratio: float
-    target: float | None = None
-    at_most: bool = False
-
-    @property
-    def reached(self) -> bool:
-        """Whether the target holds; True where there is none."""
-        if self.target is None:
-            return True
-        return self.ratio <= self.target if self.at_most else self.ratio >= self.target
+SECTIONS = {
+    "inference": Section(
+        "Loss-augmented inference",
+        "Ratio: against / method, medians over pairs of calls taken in turns; all methods return the same ranking. "
+        "Active: negatives with an inversion in it. numpy.sort gets the negatives only, already apart from the "
+        "positives; the greedy in C++ is left out where no compiler is found.",
+    ),
+    "grid": Section(
+        "The default against SEARCH everywhere",
+        f"Shown: the slowest of {len(ap_shapes.PS)} values of P, {len(ap_shapes.NS)} of N and "
+        f"{len(ap_shapes.REGIMES)} regimes. A cell above the target is measured again with {AGAIN} times the pairs.",
+        lowest="ratio",
+    ),
+}
 
 
 def infer(method: str, scores: np.ndarray, y: np.ndarray) -> Any:
@@ -67,28 +54,6 @@ def active_negatives(scores: np.ndarray, y: np.ndarray) -> int:
     return int(infer(DEFAULT, scores, y).counts.max())
 
 
-def at_length(run: Callable[[], Any]) -> tuple[Callable[[], None], int]:
-    """Enough calls of ``run`` to fill a tick, and how many; what must be compiled is compiled here."""
-    run()
-    calls = max(1, ceil(TICK / clock(run)))
-
-    def several() -> None:
-        for _ in range(calls):
-            run()
-
-    return several, calls
-
-
-def compare(
-    first: Callable[[], Any], second: Callable[[], Any], repeats: int
-) -> tuple[float, float, float]:
-    """Median seconds of a call of both, and the median of the ratios first / second of pairs in turns."""
-    (one, calls), (other, others) = at_length(first), at_length(second)
-    spent = paired(one, other, repeats)
-    ones, twos = [t / calls for t in spent[0]], [t / others for t in spent[1]]
-    return median(ones), median(twos), median_ratio(ones, twos)
-
-
 def trained_scores(P: int, N: int, d: int = 50, C: float = 1e4, seed: int = 0) -> ap_shapes.Scores:
     """Scores of an AP-SVM trained to a gap of 1e-3 on two Gaussian classes."""
     from fast.models import ap_svm
@@ -100,99 +65,58 @@ def trained_scores(P: int, N: int, d: int = 50, C: float = 1e4, seed: int = 0) -
     return X @ result.w, y
 
 
-def against_greedy(repeats: int) -> list[Timing]:
+def _compared(
+    regime: str,
+    data: ap_shapes.Scores,
+    method: str,
+    against: str,
+    rival: Callable[[], Any],
+    repeats: int,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Names and figures of one method beside a rival."""
+    scores, y = data
+    P = int(y.sum())
+    found = race(partial(infer, method, scores, y), rival, repeats, tick=TICK)
+    names = {"regime": regime, "P": P, "N": len(y) - P, "method": method, "against": against}
+    active = active_negatives(scores, y)
+    return names, {"active": active, "milliseconds": 1e3 * found.seconds, "ratio": found.ratio}
+
+
+def against_greedy(repeats: int) -> list[Record]:
     """Every method at `SHAPE`, on random scores and on those of a trained model."""
     P, N = SHAPE
     cases = {"random": ap_shapes.draw("random", P, N), "trained model": trained_scores(P, N)}
     cpp, found = ap_greedy.compiled(), []
-    for regime, (scores, y) in cases.items():
-        active = active_negatives(scores, y)
+    for regime, data in cases.items():
         for method in METHODS:
-            theirs, ours, ratio = compare(
-                partial(infer, "greedy", scores, y), partial(infer, method, scores, y), repeats
-            )
-            seconds = theirs if method == "greedy" else ours
-            target = GREEDY_FACTOR if method == DEFAULT else None
-            found.append(Timing(regime, P, N, method, seconds, active, "greedy", ratio, target))
+            rival = partial(infer, "greedy", *data)
+            least = {"ratio": GREEDY_FACTOR} if method == DEFAULT else {}
+            compared = _compared(regime, data, method, "greedy", rival, repeats)
+            found.append(Record(*compared, least))
         if cpp is not None:
-            runs = partial(cpp, scores, y), partial(infer, DEFAULT, scores, y)
-            _, seconds, ratio = compare(*runs, repeats)
-            found.append(Timing(regime, P, N, DEFAULT, seconds, active, CPP, ratio, CPP_FACTOR))
+            compared = _compared(regime, data, DEFAULT, CPP, partial(cpp, *data), repeats)
+            found.append(Record(*compared, {"ratio": CPP_FACTOR}))
     return found
 
 
-def against_sort(repeats: int) -> list[Timing]:
-    """Every method but the greedy at `LONG` over numpy.sort of its negatives."""
-    P, N = LONG
+def against_sort(repeats: int) -> list[Record]:
+    """Every method but the greedy at `LONG` beside numpy.sort of its negatives."""
     found = []
     for regime, limit in SORT_LIMITS.items():
-        scores, y = ap_shapes.draw(regime, P, N)
-        negatives = scores[y == 0]
-        active = active_negatives(scores, y)
+        scores, y = data = ap_shapes.draw(regime, *LONG)
+        rival = partial(np.sort, scores[y == 0])
         for method in METHODS[1:]:
-            ours, _, ratio = compare(
-                partial(infer, method, scores, y), partial(np.sort, negatives), repeats
-            )
-            target = limit if method == DEFAULT else None
-            found.append(
-                Timing(regime, P, N, method, ours, active, "numpy.sort", ratio, target, True)
-            )
+            least = {"ratio": 1 / limit} if method == DEFAULT else {}
+            compared = _compared(regime, data, method, SORT, rival, repeats)
+            found.append(Record(*compared, least))
     return found
 
 
-def against_search(regime: str, P: int, N: int, repeats: int) -> Timing:
-    """The default over SEARCH on one cell of the grid."""
-    scores, y = ap_shapes.draw(regime, P, N)
-    active = active_negatives(scores, y)
-    runs = (partial(infer, DEFAULT, scores, y), partial(infer, "search", scores, y))
-    ours, _, ratio = compare(*runs, repeats)
-    if ratio > SEARCH_LIMIT:
-        ours, _, ratio = compare(*runs, AGAIN * repeats)
-    return Timing(regime, P, N, DEFAULT, ours, active, "search", ratio, SEARCH_LIMIT, True)
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Median seconds of one method (or of the sort) over N at fixed P, or over P at fixed N."""
-
-    regime: str
-    method: str
-    over: str
-    fixed: int
-    sizes: tuple[int, ...]
-    seconds: tuple[float, ...]
-
-
-#: What is drawn: which size grows, the other's value, the sizes.
-CURVES = (
-    ("N", 300, (30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)),
-    ("P", 30_000, (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000)),
-)
-CURVE_REGIMES = ("random", "near optimum")
-
-
-def curves() -> Iterator[tuple[str, str, str, int, tuple[int, ...]]]:
-    """Arguments of `curve`: every method and the sort, along both axes, in both regimes."""
-    for over, fixed, sizes in CURVES:
-        for regime in CURVE_REGIMES:
-            for method in (*METHODS, "numpy.sort"):
-                yield regime, method, over, fixed, sizes
-
-
-def curve(
-    regime: str, method: str, over: str, fixed: int, sizes: Sequence[int], repeats: int
-) -> Curve:
-    """Time one method along one axis; ``method`` may be numpy.sort."""
-    kept, seconds = [], []
-    for size in sizes:
-        P, N = (fixed, size) if over == "N" else (size, fixed)
-        if method == "greedy" and P * N > GREEDY_PAIRS:
-            break
-        scores, y = ap_shapes.draw(regime, P, N)
-        run: Callable[[], Any] = partial(infer, method, scores, y)
-        if method == "numpy.sort":
-            run = partial(np.sort, scores[y == 0])
-        several, calls = at_length(run)
-        kept.append(size)
-        seconds.append(median(clock(several) for _ in range(repeats)) / calls)
-    return Curve(regime, method, over, fixed, tuple(kept), tuple(seconds))
+def against_search(regime: str, P: int, N: int, repeats: int) -> list[Record]:
+    """The default beside SEARCH on one cell of the grid."""
+    data = ap_shapes.draw(regime, P, N)
+    given = regime, data, DEFAULT, "search", partial(infer, "search", *data)
+    names, figures = _compared(*given, repeats)
+    if figures["ratio"] < 1 / SEARCH_LIMIT:
+        names, figures = _compared(*given, AGAIN * repeats)
+    return [Record(names, figures, {"ratio": 1 / SEARCH_LIMIT})]

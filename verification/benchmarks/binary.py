@@ -16,34 +16,13 @@ from verification.errors import InvalidArgumentError
 #: Weights of the correcting function of SVM+ that validation chooses from, for every C.
 LAMS = (0.1, 1.0, 10.0, 100.0)
 
-Maker = Callable[[float, float, int, float], Any]  # an estimator of C, tol, n and lam
-
-
-def _svm(C: float, tol: float, n: int, lam: float) -> Any:
-    from fast import TopKSVC
-
-    return TopKSVC(C=C / 2, tol=tol, max_iter=MAX_ITER)  # our two rows of W are -w/2 and w/2
-
-
-def _logistic(C: float, tol: float, n: int, lam: float) -> Any:
-    from fast import TopKLogisticRegression
-
-    return TopKLogisticRegression(C=C / 2, tol=tol, max_iter=MAX_ITER)
-
-
-def _ap(C: float, tol: float, n: int, lam: float) -> Any:
-    from fast import APSVM
-
-    return APSVM(C=C * n, tol=tol, max_iter=MAX_ITER)  # one loss of the whole list, not a sum
-
-
-def _plus(C: float, tol: float, n: int, lam: float) -> Any:
-    from fast import SVMPlusClassifier
-
-    return SVMPlusClassifier(C=C, lam=lam, tol=tol, max_iter=MAX_ITER)
-
-
-_MAKERS: dict[str, Maker] = {"SVM": _svm, "LR": _logistic, "AP-SVM": _ap, "SVM+": _plus}
+#: Estimator of `fast`, and its C for one of 1/2 ||w||^2 + C sum of losses of n examples.
+_MAKERS: dict[str, tuple[str, Callable[[float, int], float]]] = {
+    "SVM": ("TopKSVC", lambda C, n: C / 2),  # our two rows of W are -w/2 and w/2
+    "LR": ("TopKLogisticRegression", lambda C, n: C / 2),
+    "AP-SVM": ("APSVM", lambda C, n: C * n),  # one loss of the whole list, not a sum
+    "SVM+": ("SVMPlusClassifier", lambda C, n: C),
+}
 
 
 @dataclass(frozen=True)
@@ -59,13 +38,18 @@ class BinaryRow(Row):
         self, data: Pair, grid: Sequence[float], tol: float, Z: Any = None, lam: float | None = None
     ) -> Iterator[Model]:
         """A model per C, of SVM+ per C and lambda; each for itself."""
+        import fast
+
         X, y = data
         plus = self.name == "SVM+"
+        name, price = _MAKERS[self.name]
         lams = (lam,) if lam is not None else LAMS if plus else (None,)
         extra = {"Z": Z} if plus else {}
         for C in grid:
             for weight in lams:
-                model = _MAKERS[self.name](C, tol, len(y), weight or 0.0)
+                own = {} if weight is None else {"lam": weight}
+                given = {"C": price(C, len(y)), "tol": tol, "max_iter": MAX_ITER, **own}
+                model = getattr(fast, name)(**given)
                 start = perf_counter()
                 fit_quietly(model, X, y, **extra)
                 seconds = perf_counter() - start

@@ -5,13 +5,15 @@ among equals the smallest. The accuracy of the chosen model is then computed exa
 distribution, which 200 000 test points only estimate (with a standard error of up to 0.11 points).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from verification.benchmarks import circle
-from verification.benchmarks.methods import Fitted, Loss, certified_gap, path
+from verification.benchmarks.methods import Fitted, certified_gap, path
+from verification.benchmarks.protocol import Row, loss_of
 
 GRID = tuple(2.0**e for e in range(-18, 19))
 TOL = 1e-3
@@ -21,28 +23,24 @@ TRUNCATED_TOL = 1e-9
 TIE = 1e-6
 
 
-@dataclass(frozen=True)
-class Method:
-    """A row of Table 2: its loss and the printed test accuracies (top-1, top-2) in percent."""
-
-    name: str
-    loss: Loss
-    paper: tuple[float, float]
-
-
-METHODS = (
-    Method("SVM-OVA", Loss("hinge", ova=True), (54.3, 85.8)),
-    Method("LR-OVA", Loss("entropy", ova=True), (54.7, 81.7)),
-    Method("SVM-Multi", Loss("hinge"), (58.9, 89.3)),
-    Method("LR-Multi", Loss("entropy"), (54.7, 81.7)),
-    Method("smooth top-1 SVM", Loss("hinge", gamma=1.0), (65.7, 83.9)),
-    Method("top-2 SVM", Loss("hinge", k=2), (54.4, 87.1)),
-    Method("smooth top-2 SVM", Loss("hinge", k=2, gamma=1.0), (54.5, 87.0)),
-    Method("top-2 Ent", Loss("entropy", k=2), (54.6, 87.6)),
-    Method("top-2 Ent_tr", Loss("entropy", k=2, truncated=True), (58.4, 96.1)),
+#: The rows of Table 2, with the printed test accuracies (top-1, top-2) in percent.
+METHODS = tuple(
+    Row(name, loss_of(name), printed, top=(1, 2))
+    for name, printed in {
+        "SVM-OVA": (54.3, 85.8),
+        "LR-OVA": (54.7, 81.7),
+        "SVM-Multi": (58.9, 89.3),
+        "LR-Multi": (54.7, 81.7),
+        "smooth top-1 SVM": (65.7, 83.9),
+        "top-2 SVM": (54.4, 87.1),
+        "smooth top-2 SVM": (54.5, 87.0),
+        "top-2 Ent": (54.6, 87.6),
+        "top-2 Ent_tr": (58.4, 96.1),
+    }.items()
 )
 
 Pair = tuple[float, float]
+Part = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ def exact(W: np.ndarray, joint: circle.Joint) -> Pair:
     return 100.0 * one, 100.0 * two
 
 
-def fitted(method: Method, X: np.ndarray, y: np.ndarray, grid: Sequence[float]) -> list[Fitted]:
+def fitted(method: Row, X: np.ndarray, y: np.ndarray, grid: Sequence[float]) -> list[Fitted]:
     """The method's models over the grid of C."""
     return path(method.loss, X, y, grid, TRUNCATED_TOL if method.loss.truncated else TOL)
 
@@ -92,7 +90,7 @@ def weights(model: Fitted) -> np.ndarray:
 
 
 def choose(
-    method: Method, models: Sequence[Fitted], trials: Sequence[Trial], X: np.ndarray, y: np.ndarray
+    method: Row, models: Sequence[Fitted], trials: Sequence[Trial], X: np.ndarray, y: np.ndarray
 ) -> Choice:
     """Per column the model of best validation accuracy; the first of equals.
 
@@ -112,21 +110,28 @@ def choose(
     )
 
 
+def tuned(
+    method: Row,
+    grid: Sequence[float],
+    train: Part,
+    held: Part,
+    test: Callable[[np.ndarray], Pair],
+) -> tuple[list[Fitted], list[Trial], Choice]:
+    """Models of a method over the grid, their accuracies, ``test`` by weights, and what validation chose."""
+    models = fitted(method, *train, grid)
+    trials = [Trial(m.C, sampled(weights(m), *held), test(weights(m))) for m in models]
+    return models, trials, choose(method, models, trials, *train)
+
+
 def run_draw(
-    reading: str, seed: int, methods: Sequence[Method] = METHODS, grid: Sequence[float] = GRID
+    reading: str, seed: int, methods: Sequence[Row] = METHODS, grid: Sequence[float] = GRID
 ) -> list[Choice]:
     """One draw of 200 + 200 points; every method tuned and measured exactly."""
     joint = circle.READINGS[reading]
     n, held = circle.SIZES[:2]
     X, y = circle.draw(joint, n + held, seed)
-    chosen = []
-    for method in methods:
-        models = fitted(method, X[:n], y[:n], grid)
-        trials = [
-            Trial(m.C, sampled(weights(m), X[n:], y[n:]), exact(weights(m), joint)) for m in models
-        ]
-        chosen.append(choose(method, models, trials, X[:n], y[:n]))
-    return chosen
+    parts = (X[:n], y[:n]), (X[n:], y[n:])
+    return [tuned(method, grid, *parts, lambda W: exact(W, joint))[2] for method in methods]
 
 
 @dataclass(frozen=True)
@@ -137,7 +142,7 @@ class Remade:
     test accuracy per column when every weight moves by a billionth; rounding decides as freely.
     """
 
-    method: Method
+    method: Row
     choice: Choice
     trials: tuple[Trial, ...]
     weights: tuple[np.ndarray, ...]
@@ -145,26 +150,18 @@ class Remade:
 
 
 def run_authors_draw(
-    methods: Sequence[Method] = METHODS, grid: Sequence[float] = GRID
+    methods: Sequence[Row] = METHODS, grid: Sequence[float] = GRID
 ) -> list[Remade]:
     """The draw of the authors' script with its own 200 000 test points."""
     n, held = circle.SIZES[:2]
     X, y = circle.authors_draw()
+    (train, part, test) = ((X[a:b], y[a:b]) for a, b in pairwise((0, n, n + held, len(y))))
     found = []
     for method in methods:
-        models = fitted(method, X[:n], y[:n], grid)
-        trials = tuple(
-            Trial(
-                m.C,
-                sampled(weights(m), X[n : n + held], y[n : n + held]),
-                sampled(weights(m), X[n + held :], y[n + held :]),
-            )
-            for m in models
-        )
-        choice = choose(method, models, trials, X[:n], y[:n])
+        models, trials, choice = tuned(method, grid, train, part, lambda W: sampled(W, *test))
         W = choice.weights[0]
-        spread = shaken(W, X[n + held :], y[n + held :]) if has_equal_rows(W) else None
-        found.append(Remade(method, choice, trials, tuple(m.W for m in models), spread))
+        spread = shaken(W, *test) if has_equal_rows(W) else None
+        found.append(Remade(method, choice, tuple(trials), tuple(m.W for m in models), spread))
     return found
 
 
@@ -185,7 +182,7 @@ class Summary:
     chosen model gives two classes the same weights, so that they cannot be told apart.
     """
 
-    method: Method
+    method: Row
     quantiles: tuple[tuple[float, float, float], tuple[float, float, float]]
     draws: int
     zero: int
@@ -198,7 +195,7 @@ class Summary:
         return not low <= self.method.paper[column] <= high
 
 
-def summarise(method: Method, choices: Sequence[Choice]) -> Summary:
+def summarise(method: Row, choices: Sequence[Choice]) -> Summary:
     """Quantiles of one method over draws."""
     kept = [c for c in choices if not c.zero]
     columns = np.array([c.test for c in kept]).reshape(-1, 2)
@@ -218,7 +215,7 @@ def has_equal_rows(W: np.ndarray) -> bool:
 
 
 def summarise_all(
-    draws: Sequence[Sequence[Choice]], methods: Sequence[Method] = METHODS
+    draws: Sequence[Sequence[Choice]], methods: Sequence[Row] = METHODS
 ) -> list[Summary]:
     """One summary per method, in their order."""
     return [
@@ -227,7 +224,7 @@ def summarise_all(
     ]
 
 
-def compile_trainers(methods: Sequence[Method] = METHODS) -> None:
+def compile_trainers(methods: Sequence[Row] = METHODS) -> None:
     """Let numba compile what the methods need, into the cache that other processes read."""
     X, y = circle.draw(circle.READINGS["segments"], 60, 0)
     for method in methods:

@@ -9,7 +9,9 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+
+from verification.benchmarks.records import Record, stream
 
 #: What is made and how it is fitted: `X` and labels `y`, `sign` of two classes.
 FITS = {
@@ -63,16 +65,15 @@ def first_fit(estimator: str, cache: str, **environment: str) -> list:
     return list(json.loads(done.stdout.splitlines()[-1]))
 
 
-def table(estimators: Iterable[str]) -> Iterable[str]:
-    """Rows of Markdown, one at a time."""
-    yield "| first fit | kernels | cold, s | warm, s | import, s |\n|---|---|---|---|---|"
+def table(estimators: Iterable[str]) -> Iterator[Record]:
+    """Specialisations compiled, and seconds without and with a kernel cache, one estimator at a time."""
     for estimator in estimators:
         with tempfile.TemporaryDirectory() as cache:
             _, _, cold, kernels = first_fit(estimator, cache)
             bare, imported, warm, _ = first_fit(estimator, cache)
-        yield f"| `{estimator}` | {len(kernels)} | {cold:.1f} | {warm:.2f} | {bare + imported:.2f} |"
+        seconds = {"cold_s": cold, "warm_s": warm, "import_s": bare + imported}
+        yield Record({"first fit": f"`{estimator}`"}, {"kernels": len(kernels), **seconds})
 
 
 if __name__ == "__main__":
-    for line in table(sys.argv[1:] or FITS):
-        print(line, flush=True)
+    stream(table(sys.argv[1:] or FITS))

@@ -3,14 +3,17 @@
 ``python -m verification.benchmarks.conditioning`` prints the table of ``docs/conditioning.md``.
 """
 
-import time
-import warnings
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from time import process_time
+from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
-from sklearn.exceptions import ConvergenceWarning
+
+from verification.benchmarks.peers import fit_quietly
+from verification.benchmarks.records import Record, stream
+from verification.benchmarks.timing import clock
 
 MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "softmax": ("TopKLogisticRegression", {}),
@@ -19,17 +22,6 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
     "hinge, k = 2, gamma = 1": ("TopKSVC", {"k": 2, "gamma": 1.0}),
 }
 BEST_OF = 2
-
-
-class Row(NamedTuple):
-    """One model on one form of the features: time over that of the plain features, and the gap."""
-
-    data: str
-    model: str
-    form: str
-    intercept: bool
-    ratio: float
-    gap: float
 
 
 def forms(Z: np.ndarray) -> dict[str, np.ndarray]:
@@ -80,68 +72,56 @@ def standardised(load: Any) -> tuple[np.ndarray, np.ndarray]:
     return (X - X.mean(axis=0)) / X.std(axis=0), y
 
 
+DATA: dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]] = {
+    "blobs": blobs,
+    "counts": counts,
+    "customers": table_of_customers,
+    "cancer": partial(standardised, load_breast_cancer),
+    "wine": partial(standardised, load_wine),
+    "iris": partial(standardised, load_iris),
+    "digits": digits,
+}
+
+
 def measure(
-    data: str,
-    X: np.ndarray,
-    y: np.ndarray,
-    models: tuple[str, ...] = tuple(MODELS),
-    tol: float = 1e-4,
-) -> Iterator[Row]:
-    """Rows of the table."""
+    data: str, X: np.ndarray, y: np.ndarray, model: str, tol: float = 1e-4
+) -> Iterator[Record]:
+    """One model on every form of the features: its time over that of the plain ones, and the gap."""
     import fast
 
-    for model in models:
-        name, params = MODELS[model]
-        for intercept in (False, True):
-            base = 0.0
-            for form, features in forms(X).items():
-                estimator = getattr(fast, name)(**params, tol=tol, fit_intercept=intercept)
-                took = min(_timed(estimator, features, y) for _ in range(BEST_OF))
-                base = base or took
-                yield Row(data, model, form, intercept, took / base, float(estimator.dual_gap_))
+    name, params = MODELS[model]
+    for intercept in (False, True):
+        base = 0.0
+        for form, features in forms(X).items():
+            estimator = getattr(fast, name)(**params, tol=tol, fit_intercept=intercept)
+            fit = partial(fit_quietly, estimator, features, y)
+            took = min(clock(fit, process_time) for _ in range(BEST_OF))
+            base = base or took
+            names = {"data": data, "loss": model, "form": form, "intercept": intercept}
+            yield Record(names, {"ratio": took / base, "gap": float(estimator.dual_gap_)})
 
 
-def _timed(estimator: Any, X: np.ndarray, y: np.ndarray) -> float:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        started = time.process_time()
-        estimator.fit(X, y)
-        return time.process_time() - started
+def summary(rows: Iterable[Record]) -> Record:
+    """Median and largest ratio, and gap, over the forms, without and with an intercept."""
+    own = [row for row in rows if row["form"] != "plain"]
+    slowest = max(own, key=lambda row: row["ratio"])
+    return Record(
+        {"data": own[0]["data"], "loss": own[0]["loss"]},
+        {
+            "median": float(np.median([row["ratio"] for row in own])),
+            "largest": slowest["ratio"],
+            "of": slowest["form"],
+            "gap": max(row["gap"] for row in own),
+        },
+    )
 
 
-def table(rows: list[Row]) -> str:
-    """Markdown: median and largest ratio, and gap, over forms, without and with an intercept."""
-    lines = []
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        if row.form != "plain":
-            groups.setdefault((row.data, row.model), []).append(row)
-    for (data, model), own in groups.items():
-        slowest = max(own, key=lambda row: row.ratio)
-        half = float(np.median([row.ratio for row in own]))
-        gap = max(row.gap for row in own)
-        lines.append(
-            f"| {data} | {model} | {half:.1f} | {slowest.ratio:.1f} | {slowest.form} | {gap:.0e} |"
-        )
-    return "\n".join(lines)
-
-
-def main() -> None:
-    """Print the table, each line as soon as it is known."""
-    print("| data | loss | median | largest | of | gap |", "|---|---|---|---|---|---|", sep="\n")
-    print(table(list(measure("blobs", *blobs()))), flush=True)
-    data = {
-        "counts": counts(),
-        "customers": table_of_customers(),
-        "cancer": standardised(load_breast_cancer),
-        "wine": standardised(load_wine),
-        "iris": standardised(load_iris),
-        "digits": digits(),
-    }
-    for name, (X, y) in data.items():
-        for model in ("softmax", "hinge"):
-            print(table(list(measure(name, X, y, (model,)))), flush=True)
+def table() -> Iterator[Record]:
+    """Every model on the first data set, two on the others."""
+    for at, (name, make) in enumerate(DATA.items()):
+        for model in ("softmax", "hinge") if at else MODELS:
+            yield summary(measure(name, *make(), model))
 
 
 if __name__ == "__main__":
-    main()
+    stream(table())

@@ -1,13 +1,14 @@
 """The convergence study as a document and as a picture."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from verification.benchmarks.convergence import GAPS, LOSSES, Curve
 from verification.benchmarks.plots import COLOURS, legend, pyplot, save
-from verification.report.document import Cell, Document, Paragraph, Table, number, table
+from verification.benchmarks.records import Record, Section, document
+from verification.report.document import Document
 
 #: Gap that every model of ours must reach, and the paper's stopping criterion.
 SMALL, STOP = 1e-4, 1e-3
@@ -31,38 +32,48 @@ def line(curve: Curve) -> str:
     )
 
 
-def document(curves: Sequence[Curve], written: Sequence[str] = ()) -> Document:
-    """Both tables; positive iff every curve of ours reaches `SMALL`."""
-    blocks = (curves_table(curves), sentences_table(curves))
-    end = (Paragraph("wrote " + ", ".join(written), "dim"),) if written else ()
-    data = {"curves": [curve.to_dict() for curve in curves], "files": list(written)}
-    ours = [curve.gaps[-1] for curve in curves if curve.solver == "ours"]
-    title = "Lapin et al. 2016, Figure 1: convergence"
-    ok = bool(ours) and max(ours) <= SMALL
-    return Document(title, blocks + end, ok, data, f"ours certified to {SMALL:g} everywhere")
-
-
-def curves_table(curves: Iterable[Curve]) -> Table:
-    """Passes and seconds to each gap."""
-    rows = [
-        (
-            curve.data, curve.loss, f"{curve.C:g}", curve.solver,
-            " / ".join(at(curve, gap, "passes") for gap in GAPS) if curve.solver != "ours" else "",
-            " / ".join(at(curve, gap, "seconds") for gap in GAPS),
-            number(curve.gaps[-1]), f"{curve.accuracies[-1]:.2f}",
-        )
-        for curve in curves
-    ]  # fmt: skip
-    heads = (
-        "passes to " + " / ".join(f"{gap:.0e}".replace("e-0", "e-") for gap in GAPS),
-        "seconds",
-    )
-    note = (
+_HEADS = " / ".join(f"{gap:.0e}".replace("e-0", "e-") for gap in GAPS)
+SECTIONS = {
+    "curves_read": Section(
+        "Convergence",
         "C by validation accuracy. Passes of SDCA: epochs; of FISTA: goes through the data, two a step. "
-        "Seconds of CPU on one thread, with certificates, without measuring accuracy. -: not reached."
-    )
-    columns = ("data", "loss", "C", "solver", *heads, "last gap", "accuracy")
-    return table("Convergence", columns, rows, (*heads, "C", "last gap", "accuracy"), note)
+        "Seconds of CPU on one thread, with certificates, without measuring accuracy. -: not reached.",
+    ),
+    "sentences": Section(
+        "What the paper says of it",
+        "The paper: smooth converges faster; SDCA is competitive with FISTA down to 1e-4 and better below (softmax); "
+        "an epoch of softmax costs more; accuracy saturates after a few passes, so that 1e-3 will do. Settled: within "
+        "half a point of the last accuracy from there on; SVM-Multi / smooth / softmax. >: not reached, at least.",
+    ),
+}
+
+
+def made(curves: Sequence[Curve], written: Sequence[Path] = ()) -> Document:
+    """Both tables; positive iff every curve of ours reaches `SMALL`."""
+    measured = {"curves_read": list(map(curve_record, curves)), "sentences": sentences(curves)}
+    kept = {"curves": [curve.to_dict() for curve in curves]}
+    title = "Lapin et al. 2016, Figure 1: convergence"
+    good = f"ours certified to {SMALL:g} everywhere"
+    if not any(curve.solver == "ours" for curve in curves):
+        measured = {}
+    return document(title, SECTIONS, measured, pictures=written, good=good, data=kept)
+
+
+def curve_record(curve: Curve) -> Record:
+    """Passes and seconds to each gap."""
+    ours = curve.solver == "ours"
+    figures = {
+        f"passes to {_HEADS}": "" if ours else _list(curve, "passes"),
+        "seconds": _list(curve, "seconds"),
+        "last_gap": curve.gaps[-1],
+        "accuracy": f"{curve.accuracies[-1]:.2f}",
+    }
+    names = {"data": curve.data, "loss": curve.loss, "C": curve.C, "solver": curve.solver}
+    return Record(names, figures, most={"last_gap": SMALL} if ours else {})
+
+
+def _list(curve: Curve, name: str) -> str:
+    return " / ".join(at(curve, gap, name) for gap in GAPS)
 
 
 def _ratio(above: Curve | None, below: Curve | None, gap: float | None, name: str) -> str:
@@ -79,34 +90,25 @@ def _ratio(above: Curve | None, below: Curve | None, gap: float | None, name: st
     return f"{'>' if first is None else ''}{taken / getattr(below, name)[second]:.2g}"
 
 
-def sentences_table(curves: Sequence[Curve]) -> Table:
+def sentences(curves: Sequence[Curve]) -> list[Record]:
     """What the paper says of its figures, beside what is measured here, per data set."""
-    rows: list[tuple[str | Cell, ...]] = []
+    records = []
     for data in dict.fromkeys(curve.data for curve in curves):
         of = {(c.loss, c.solver): c for c in curves if c.data == data}
         hinge, smooth, softmax = (of.get((loss, "SDCA")) for loss in LOSSES)
         fista = of.get(("softmax", "FISTA"))
         own = [c for c in (hinge, smooth, softmax) if c is not None]
-        rows.append(
-            (
-                data,
-                _ratio(hinge, smooth, STOP, "passes"),
-                *(_ratio(fista, softmax, gap, "seconds") for gap in (1e-2, 1e-4, 1e-6)),
-                _ratio(softmax, smooth, None, "seconds"),
-                " / ".join(str(c.passes[c.settled()]) for c in own),
-                " / ".join(_left(c) for c in own),
-            )
-        )
-    heads = (
-        "hinge : smooth, passes to 1e-3", "FISTA : SDCA, s to 1e-2", "to 1e-4", "to 1e-6",
-        "epoch, softmax : smooth", "passes until accuracy settles", "points left at 1e-3",
-    )  # fmt: skip
-    note = (
-        "The paper: smooth converges faster; SDCA is competitive with FISTA down to 1e-4 and better below (softmax); "
-        "an epoch of softmax costs more; accuracy saturates after a few passes, so that 1e-3 will do. Settled: within "
-        "half a point of the last accuracy from there on; SVM-Multi / smooth / softmax. >: not reached, at least."
-    )
-    return table("What the paper says of it", ("data", *heads), rows, heads, note)
+        figures = {
+            "hinge : smooth, passes to 1e-3": _ratio(hinge, smooth, STOP, "passes"),
+            "FISTA : SDCA, s to 1e-2": _ratio(fista, softmax, 1e-2, "seconds"),
+            "to 1e-4": _ratio(fista, softmax, 1e-4, "seconds"),
+            "to 1e-6": _ratio(fista, softmax, 1e-6, "seconds"),
+            "epoch, softmax : smooth": _ratio(softmax, smooth, None, "seconds"),
+            "passes until accuracy settles": " / ".join(str(c.passes[c.settled()]) for c in own),
+            "points left at 1e-3": " / ".join(map(_left, own)),
+        }
+        records.append(Record({"data": data}, figures))
+    return records
 
 
 def _left(curve: Curve) -> str:
@@ -139,28 +141,26 @@ def draw(figure: Any, curves: Sequence[Curve], colours: Sequence[str] = COLOURS)
     """Per data set the gap and the accuracy, over passes and over seconds."""
     names = list(dict.fromkeys(curve.data for curve in curves))
     axes = figure.subplots(len(names), 4, squeeze=False)
+    columns = [(x, y) for y in ("gaps", "accuracies") for x in ("passes", "seconds")]
     for curve in curves:
-        row = axes[names.index(curve.data)]
         style = {
             "color": colours[list(LOSSES).index(curve.loss)],
-            "linestyle": LINES[curve.solver], "marker": "." if curve.solver == "ours" else "",
+            "linestyle": LINES[curve.solver],
+            "marker": "." if curve.solver == "ours" else "",
             "label": f"{curve.loss}: {curve.solver}",
-        }  # fmt: skip
-        for column, (x, y) in enumerate(
-            (x, y) for y in ("gaps", "accuracies") for x in ("passes", "seconds")
-        ):
+        }
+        for axis, (x, y) in zip(axes[names.index(curve.data)], columns, strict=True):
             if (x, curve.solver) != ("passes", "ours"):  # which has no passes
-                row[column].plot(getattr(curve, x)[1:], getattr(curve, y)[1:], **style)
+                axis.plot(getattr(curve, x)[1:], getattr(curve, y)[1:], **style)
     for name, row in zip(names, axes, strict=True):
         best = max(max(c.accuracies) for c in curves if c.data == name)
-        for column, axis in enumerate(row):
-            axis.set_xscale("log")
-            axis.set_title(f"{name}: {'accuracy' if column > 1 else 'relative gap'}", fontsize=10)
-            if column > 1:
-                axis.set_ylim(best - 12.0, best + 1.0)
-            else:
-                axis.set_yscale("log")
-                axis.set_ylim(1e-7, 1.5)
-    for column, axis in enumerate(axes[-1]):
-        axis.set_xlabel("CPU seconds" if column % 2 else "passes over the data")
+        for axis, (x, y) in zip(row, columns, strict=True):
+            accuracy = y == "accuracies"
+            axis.set(
+                xscale="log",
+                yscale="linear" if accuracy else "log",
+                ylim=(best - 12.0, best + 1.0) if accuracy else (1e-7, 1.5),
+                xlabel="passes over the data" if x == "passes" else "CPU seconds",
+            )
+            axis.set_title(f"{name}: {'accuracy' if accuracy else 'relative gap'}", fontsize=10)
     legend(figure, axes[0][1], 4)

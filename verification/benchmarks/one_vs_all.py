@@ -5,6 +5,7 @@
 
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from statistics import median
 from time import process_time
@@ -12,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from verification.benchmarks.timing import one_thread
+from verification.benchmarks.records import Record, stream
+from verification.benchmarks.timing import one_thread, timed
 
 GAP, SHARP = 1e-3, 1e-7
 CS = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -49,8 +51,8 @@ def rivals(loss: str, C: float) -> Iterator[Callable[[], Any]]:
             yield partial(OneVsRestClassifier, own)
 
 
-def measure(loss: str, X: np.ndarray, y: np.ndarray, C: float, repeats: int) -> tuple[float, float]:
-    """Seconds of ours, and of the fastest rival that reaches the gap; nan if none does."""
+def measure(loss: str, X: np.ndarray, y: np.ndarray, C: float, repeats: int) -> Record:
+    """Seconds of ours, and of the fastest rival that reaches the gap; None if none does."""
     from fast import OneVsAllClassifier
     from fast.families import named
 
@@ -59,9 +61,7 @@ def measure(loss: str, X: np.ndarray, y: np.ndarray, C: float, repeats: int) -> 
     entry = named(OneVsAllClassifier.stems[loss])
 
     def seconds(model: Callable[[], Any]) -> tuple[float, bool]:
-        start = process_time()
-        found = model().fit(X, y)
-        spent = process_time() - start
+        found, spent = timed(lambda: model().fit(X, y), process_time)
         parts = getattr(found, "estimators_", [found])
         W = np.vstack([part.coef_ for part in parts])
         risk = 0.5 * float(np.vdot(W, W)) + C * float(entry.values(X @ W.T, y).sum())
@@ -70,23 +70,23 @@ def measure(loss: str, X: np.ndarray, y: np.ndarray, C: float, repeats: int) -> 
     times = [(*seconds(model), model) for model in rivals(loss, C)]
     good = sorted((spent, at) for at, (spent, right, _) in enumerate(times) if right)
     ours = median(seconds(partial(make, tol=GAP))[0] for _ in range(repeats))
-    if not good:
-        return ours, float("nan")
-    return ours, median(seconds(times[good[0][1]][2])[0] for _ in range(repeats))
+    best = times[good[0][1]][2] if good else None
+    theirs = None if best is None else median(seconds(best)[0] for _ in range(repeats))
+    ratio = None if theirs is None else theirs / ours
+    return Record({"loss": loss, "C": C}, {"seconds": ours, "peer_seconds": theirs, "ratio": ratio})
 
 
-def main(repeats: int = 5) -> None:
-    """Print the table."""
-    print("| data | loss |", " | ".join(f"C = {C:g}" for C in CS), "|")
+def table(repeats: int = 5) -> Iterator[Record]:
+    """Every data set, loss and C."""
     for name, X, y in data():
         for loss in ("hinge", "logistic"):
             measure(loss, X[:500], y[:500], 1.0, 1)  # compiles
-            pairs = [measure(loss, X, y, C, repeats) for C in CS]
-            cells = (f"{a:.3f} against {b:.3f} ({b / a:.1f})" for a, b in pairs)
-            print("|", name, "|", loss, "|", " | ".join(cells), "|", flush=True)
+            for C in CS:
+                found = measure(loss, X, y, C, repeats)
+                yield replace(found, names={"data": name, **found.names})
 
 
 if __name__ == "__main__":
     with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        main()
+        stream(table())

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -274,13 +273,6 @@ def refit_model(parts: Parts, row: Row, chosen: Fit, tol: float = TOL) -> Fit:
     (model,) = row.models(both, [more], tol, parts.Z and _stacked(*parts.Z), chosen.lam)
     test = row.measure(model.scores(parts.test[0]), parts.test[1])
     return Fit(more, model.gap, model.seconds, test, lam=chosen.lam)
-
-
-def timed_fit(data: Pair, row: Row, C: float, tol: float) -> tuple[Any, float]:
-    """The fitted classifier of a row and the seconds that it took."""
-    start = perf_counter()
-    model = methods.fit(row.loss, *data, C, tol)
-    return model, perf_counter() - start
 
 
 def compile_trainers(parts: Parts, rows: Sequence[Row]) -> None:

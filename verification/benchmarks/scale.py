@@ -6,13 +6,13 @@ simulated from measured times of blocks.
 
 import argparse
 import json
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from heapq import heapify, heapreplace
 from itertools import chain
+from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -168,13 +168,10 @@ def block_times(X: Any, y: np.ndarray, W: np.ndarray) -> list[float]:
 
 def measure(size: Size, threads: int) -> Run:
     """`fitted` in a process of its own, on a file that is deleted after it."""
-    with tempfile.TemporaryDirectory() as folder:
+    alone = ProcessPoolExecutor(1, get_context("spawn"))
+    with tempfile.TemporaryDirectory() as folder, alone as pool:
         make_file(size, Path(folder))
-        numbers = [str(size.n), str(size.d), str(size.m), str(size.C)]
-        words = ["--fit", folder, *numbers, "--threads", str(threads)]
-        child = [sys.executable, "-m", __spec__.name, *words]
-        done = subprocess.run(child, stdout=subprocess.PIPE, text=True, check=True)
-    return read(done.stdout.splitlines()[-1:])[0][0]
+        return pool.submit(fitted, size, threads, Path(folder)).result()
 
 
 def ahead(threads: int) -> list[Forecast]:
@@ -269,20 +266,11 @@ def simulated(
 
 
 def main(words: list[str] | None = None) -> None:
-    """Measure all sizes, or be the process that fits one."""
+    """Measure all sizes, a line of JSON as soon as it is known."""
     parser = argparse.ArgumentParser(description=__doc__, prog=__spec__.name)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--fit", nargs=5, metavar=("FOLDER", "N", "D", "M", "C"))
     given = parser.parse_args(words)
-    if given.fit:
-        folder, n, d, m, C = given.fit
-        print(
-            json.dumps(
-                asdict(fitted(Size(int(n), int(d), int(m), float(C)), given.threads, Path(folder)))
-            )
-        )
-        return
     lines: list[str] = []
     ran = (measure(size, given.threads) for size in SIZES)
     results: Iterable[Forecast | Run] = chain(ahead(given.threads), ran)

@@ -1,7 +1,6 @@
 """Random problems with privileged features, and LIBSVM and certificates for them."""
 
-from collections.abc import Callable
-from time import process_time
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,32 +75,21 @@ def libsvm(K: Array, Q: Array, y: Array, C: float, lam: float, tol: float, most:
     return alpha
 
 
-def balanced(alpha: Array, y: Array) -> Array:
-    """Alpha >= 0 with equal sums in both classes: solvers meet constraints up to a tolerance."""
-    alpha = np.maximum(alpha, 0.0)
-    plus, minus = float(alpha[y > 0].sum()), float(alpha[y < 0].sum())
-    if not (plus > 0.0 and minus > 0.0):
-        return np.zeros_like(alpha)
-    least = min(plus, minus)
-    return np.asarray(alpha * np.where(y > 0, least / plus, least / minus))
+def certified(y: Array, loss: str, C: float, lam: float, **views: Any) -> Any:
+    """The kit's problem, with features X and Z or matrices K and Kz: it judges models and multipliers."""
+    from verification.certificates.plus_model import Problem as Judge
+
+    return Judge(y, loss=loss, C=C, lam=lam, **views)
 
 
-def deformed_gap(K: Array, Q: Array, y: Array, alpha: Array) -> float:
-    """Relative gap 1 - (S m/q)^2 of multipliers, balanced first; inf without a margin.
-
-    H = K . yy' + Q, g = H alpha, S = sum alpha, q = alpha'g, m the mean of the classes' least g.
-    """
-    alpha = balanced(alpha, y)
-    g = y * (K @ (alpha * y)) + Q @ alpha
-    q = float(alpha @ g)
-    margin = 0.5 * float(g[y > 0].min() + g[y < 0].min())
-    if not (margin > 0.0 and q > 0.0):
-        return float("inf")
-    return 1.0 - (float(alpha.sum()) * margin / q) ** 2
+def multipliers_gap(y: Array, alpha: Array, C: float, lam: float, **views: Array) -> float:
+    """Relative gap 1 - (S m/q)^2 of multipliers of SVM2+; inf without a margin."""
+    return float(certified(y, "squared_hinge", C, lam, **views).of_multipliers(alpha).relative_gap)
 
 
-def cpu(run: Callable[[], Any]) -> tuple[Any, float]:
-    """What it returns, and CPU seconds."""
-    start = process_time()
-    result = run()
-    return result, process_time() - start
+def worst_gap(
+    labels: Array, alphas: Iterable[Array], C: float, lam: float, **views: Array
+) -> float:
+    """The largest gap of multipliers of the first classes, a column of labels each."""
+    pairs = zip(labels.T, alphas, strict=False)
+    return max(multipliers_gap(y, alpha, C, lam, **views) for y, alpha in pairs)

@@ -9,15 +9,15 @@ separates a class from the rest with linear functions and carries a certificate.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from verification.errors import InvalidArgumentError
+from verification.trainers.real_data import Digits, load_digits
 
 TRAIN, TEST, FOLDS = 10, 50, 5
 #: Certified relative duality gap asked for, in each class.
@@ -33,34 +33,41 @@ BASE = "SVM"
 Settings = dict[str, float]
 
 
-class Part(NamedTuple):
-    """X (n, 16), Z (n, 64) and the digits y (n,)."""
-
-    X: np.ndarray
-    Z: np.ndarray
-    y: np.ndarray
-
-    def take(self, rows: np.ndarray) -> Part:
-        """Some of the rows."""
-        return Part(self.X[rows], self.Z[rows], self.y[rows])
-
-
-class Fitted(NamedTuple):
-    """Predictions for rows of X, the largest certified relative gap, classes with w = 0."""
-
-    predict: Callable[[np.ndarray], np.ndarray]
-    gap: Callable[[], float]
-    collapsed: int
-
-
 @dataclass(frozen=True)
 class Method:
-    """A row of the table: how to train, the privileged features, and the grid, simplest first."""
+    """A row of the table: estimator of `fast`, privileged features, settings to choose from, simplest first.
+
+    ``privileged``: "images", "noise", None, or "as X": the full images at prediction too.
+    """
 
     name: str
-    train: Callable[..., Fitted]
-    privileged: str = "images"  # or "noise", or "as X": the full images at prediction too
-    grid: tuple[Settings, ...] = ()
+    grid: tuple[Settings, ...]
+    privileged: str | None = "images"
+    estimator: str = "SVMPlusClassifier"
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _grid(**values: Sequence[float]) -> tuple[Settings, ...]:
+    return tuple(dict(zip(values, each, strict=True)) for each in product(*values.values()))
+
+
+_SQUARED: dict[str, Any] = {"loss": "squared_hinge", "free_slack": 0.0}
+_PLUS = _grid(C=CS, lam=LAMS[::-1])
+_FREE = _grid(C=CS, lam=LAMS[::-1], free_slack=DELTAS[::-1])
+_TWO_VIEWS = tuple({"C": C, "C_z": C, "D": share * C} for C, share in product(CS, SHARES))
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Method(BASE, _grid(C=CS), None, options=_SQUARED),
+        Method("SVM-2K", _TWO_VIEWS, estimator="SVM2KClassifier"),
+        Method("SVM1+", _PLUS, options=_SQUARED | {"loss": "hinge"}),
+        Method("SVM2+", _PLUS, options=_SQUARED),
+        Method("SVM2+, free slack", _FREE, options=_SQUARED),
+        Method("SVM2+, noise as Z", _PLUS, "noise", options=_SQUARED),
+        Method("SVM2+, noise as Z, free slack", _FREE, "noise", options=_SQUARED),
+        Method("SVM on the full images", _grid(C=CS), "as X", options=_SQUARED),
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -105,80 +112,22 @@ def _standard_error(values: np.ndarray) -> float:
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
 
 
-def train_plus(
-    part: Part, *, loss: str = "squared_hinge", privileged: bool = True, **settings: Any
-) -> Fitted:
-    """SVM2+, or SVM1+ with the hinge; without privileged features the squared hinge alone."""
-    from fast import SVMPlusClassifier
-
-    model = SVMPlusClassifier(loss=loss, tol=TOL, **{"free_slack": 0.0} | settings)
-    return _fitted(model, part, part.Z if privileged else None)
-
-
-def train_two_views(part: Part, C: float, share: float) -> Fitted:
-    """SVM-2K; the view X predicts."""
-    from fast import SVM2KClassifier
-
-    return _fitted(SVM2KClassifier(C, C, share * C, tol=TOL), part, part.Z)
-
-
-def _fitted(model: Any, part: Part, Z: Any) -> Fitted:
-    from fast.errors import CollapseWarning
-    from verification.certificates import trained
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CollapseWarning)  # the table says how many
-        model.fit(part.X, part.y, Z)
-    given = {} if Z is None else {"Z": Z}
-    gap = partial(trained, model, part.X, part.y, **given)
-    return Fitted(model.predict, lambda: float(gap().relative_gap), int(model.collapsed_.sum()))
-
-
-def _grid(**values: Sequence[float]) -> tuple[Settings, ...]:
-    return tuple(dict(zip(values, each, strict=True)) for each in product(*values.values()))
-
-
-_svm = partial(train_plus, privileged=False)
-_PLUS = _grid(C=CS, lam=LAMS[::-1])
-_FREE = _grid(C=CS, lam=LAMS[::-1], free_slack=DELTAS[::-1])
-METHODS: dict[str, Method] = {
-    method.name: method
-    for method in (
-        Method(BASE, _svm, grid=_grid(C=CS)),
-        Method("SVM-2K", train_two_views, grid=_grid(C=CS, share=SHARES)),
-        Method("SVM1+", partial(train_plus, loss="hinge"), grid=_PLUS),
-        Method("SVM2+", train_plus, grid=_PLUS),
-        Method("SVM2+, free slack", train_plus, grid=_FREE),
-        Method("SVM2+, noise as Z", train_plus, "noise", _PLUS),
-        Method("SVM2+, noise as Z, free slack", train_plus, "noise", _FREE),
-        Method("SVM on the full images", _svm, "as X", _grid(C=CS)),
-    )
-}
-
-
-@lru_cache(maxsize=1)
-def load() -> Part:
-    """All of scikit-learn's digits, pixels from 0 to 1."""
-    from sklearn.datasets import load_digits
-
-    images, y = load_digits(return_X_y=True)
-    Z = images / 16.0
-    return Part(Z.reshape(-1, 4, 2, 4, 2).mean(axis=(2, 4)).reshape(len(Z), 16), Z, y)
-
-
-def draw(seed: int) -> tuple[Part, Part]:
+def draw(seed: int) -> tuple[Digits, Digits]:
     """A random split: `TRAIN` images of each class, and up to `TEST` others."""
     rng = np.random.default_rng(seed)
-    everything = load()
+    everything = load_digits()
     train, test = [], []
     for digit in np.unique(everything.y):
         rows = rng.permutation(np.flatnonzero(everything.y == digit))
         train.append(rows[:TRAIN])
         test.append(rows[TRAIN : TRAIN + TEST])
-    return everything.take(np.concatenate(train)), everything.take(np.concatenate(test))
+    first, second = (
+        Digits(*(A[np.concatenate(rows)] for A in everything)) for rows in (train, test)
+    )
+    return first, second
 
 
-def view(method: Method, train: Part, test: Part, seed: int) -> tuple[Part, Part]:
+def view(method: Method, train: Digits, test: Digits, seed: int) -> tuple[Digits, Digits]:
     """The split as the method gets to see it."""
     if method.privileged == "as X":
         return train._replace(X=train.Z), test._replace(X=test.Z)
@@ -188,32 +137,44 @@ def view(method: Method, train: Part, test: Part, seed: int) -> tuple[Part, Part
     return train, test
 
 
-def choose(method: Method, train: Part, seed: int) -> Settings:
-    """The settings most accurate in cross-validation; among equals the first of the grid."""
-    from sklearn.model_selection import StratifiedKFold
+def fitted(method: Method, train: Digits, seed: int, estimator: Any = None) -> Any:
+    """The settings most accurate in cross-validation, fitted; among equals the first of the grid.
 
-    folds = list(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(train.X, train.y))
+    Returns scikit-learn's search, whose ``best_estimator_`` is trained on all of ``train``.
+    """
+    from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
-    def right(settings: Settings) -> int:
-        total = 0
-        for kept, left in folds:
-            model = method.train(train.take(kept), **settings)
-            total += int((model.predict(train.X[left]) == train.y[left]).sum())
-        return total
+    import fast
+    from fast.errors import CollapseWarning
 
-    return max(method.grid, key=right)
+    def right(model: Any, X: np.ndarray, y: np.ndarray) -> float:
+        return float((model.predict(X) == y).sum())
+
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    grid = [{name: [value] for name, value in each.items()} for each in method.grid]
+    model = estimator or getattr(fast, method.estimator)(tol=TOL, **method.options)
+    given = {"Z": train.Z} if method.privileged in ("images", "noise") else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CollapseWarning)  # the table says how many
+        search = GridSearchCV(model, grid, scoring=right, cv=folds, error_score="raise")
+        return search.fit(train.X, train.y, **given)
 
 
 def run_split(seed: int, methods: Iterable[str] = tuple(METHODS)) -> dict[str, Outcome]:
     """Every method on one random split."""
+    from verification.certificates import trained
+
     train, test = draw(seed)
     found = {}
     for method in (METHODS[name] for name in methods):
         mine, others = view(method, train, test, seed)
-        chosen = choose(method, mine, seed)
-        model = method.train(mine, **chosen)
+        search = fitted(method, mine, seed)
+        model = search.best_estimator_
         accuracy = float((model.predict(others.X) == others.y).mean())
-        found[method.name] = Outcome(accuracy, model.gap(), chosen, model.collapsed)
+        given = {"Z": mine.Z} if method.privileged in ("images", "noise") else {}
+        gap = float(trained(model, mine.X, mine.y, **given).relative_gap)
+        collapsed = int(model.collapsed_.sum())
+        found[method.name] = Outcome(accuracy, gap, dict(search.best_params_), collapsed)
     return found
 
 
@@ -234,10 +195,9 @@ def check_methods(methods: Iterable[str]) -> tuple[str, ...]:
         A method that there is not, or none at all.
     """
     asked = set(methods)
-    if unknown := sorted(asked - set(METHODS)):
+    if not asked or asked - set(METHODS):
+        unknown = sorted(asked - set(METHODS)) or "empty"
         raise InvalidArgumentError(f"methods is {unknown}; expected some of {', '.join(METHODS)}")
-    if not asked:
-        raise InvalidArgumentError(f"methods is empty; expected some of {', '.join(METHODS)}")
     return tuple(name for name in METHODS if name in asked)
 
 
@@ -248,10 +208,6 @@ def run_splits(seeds: Iterable[int], methods: Iterable[str] = tuple(METHODS)) ->
     ----------
     seeds : of the splits, the cross-validation and the noise
     methods : keys of `METHODS`
-
-    Returns
-    -------
-    Splits
 
     Raises
     ------

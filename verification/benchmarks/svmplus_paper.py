@@ -5,79 +5,29 @@ those of SVM2+ by LIBSVM on the deformed kernel. Here Clarabel is the general so
 few classes, and their seconds are multiplied up. Ours train all classes. Kernel matrices are given.
 """
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from time import process_time
 from typing import Any
 
 import numpy as np
 
 from verification.benchmarks import svmplus_data as data
+from verification.benchmarks.records import Record
 from verification.benchmarks.svmplus_training import (
     LIBSVM_TOL,
-    MAX_STEPS,
     WIDTHS,
+    libsvm_each,
     printed_deformed,
     quiet,
 )
+from verification.benchmarks.timing import timed
 
-#: Ratios as printed in Table 4, by number of classes.
-PRINTED = {102: 110.6, 76: 92.5}
+#: Ratios as printed in Table 4.
+PRINTED = {"n = 1020, 102 classes": 110.6, "n = 760, 76 classes": 92.5}
+GENERAL, OURS, LIBSVM = "Clarabel, dual in 2n variables", "ours", "LIBSVM, a Q per class"
 GAP = 1e-6
 LIBSVM_CLASSES, GENERAL_CLASSES = 5, 1
-
-
-@dataclass(frozen=True)
-class Speed:
-    """CPU seconds for all classes of one shape, and certified gaps of what was timed.
-
-    Attributes
-    ----------
-    general : SVM1+ by Clarabel on the dual in 2n variables, extrapolated.
-    libsvm : SVM2+ by LIBSVM with a deformed kernel per class, extrapolated.
-    hinge, squared : SVM1+ and SVM2+ by our trainers, all classes.
-    """
-
-    n: int
-    classes: int
-    general: float
-    libsvm: float
-    hinge: float
-    squared: float
-    general_gap: float
-    libsvm_gap: float
-    hinge_gap: float
-    squared_gap: float
-
-    @property
-    def headline(self) -> float:
-        """The paper's ratio: general SVM1+ over SVM2+ by LIBSVM."""
-        return self.general / self.libsvm
-
-    @property
-    def honest(self) -> float:
-        """The paper's ratio with a good solver of SVM1+, ours, in the place of the general one."""
-        return self.hinge / self.libsvm
-
-    @property
-    def both(self) -> float:
-        """Our SVM1+ over our SVM2+."""
-        return self.hinge / self.squared
-
-    @property
-    def ok(self) -> bool:
-        """Our models are certified, and Clarabel's answer is one."""
-        return max(self.hinge_gap, self.squared_gap) <= GAP and self.general_gap <= 1e-3
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers."""
-        return {
-            **asdict(self),
-            "headline": self.headline,
-            "honest": self.honest,
-            "both": self.both,
-            "printed": PRINTED.get(self.classes),
-            "ok": self.ok,
-        }
 
 
 def general_solver(
@@ -104,29 +54,14 @@ def general_solver(
     return np.asarray(found.x).reshape(2, n)
 
 
-def hinge_primal(
-    K: np.ndarray, Kz: np.ndarray, y: np.ndarray, C: float, lam: float, model: Any
+def hinge_gap(
+    K: np.ndarray, Kz: np.ndarray, y: np.ndarray, C: float, lam: float, model: Any, dual: Any
 ) -> float:
-    """P of SVM1+ at a trained model; rho is raised by what any constraint lacks."""
-    f = K @ model.coef + model.b
-    v = Kz @ model.correction_coef
-    xi = v + model.rho
-    xi = xi + max(0.0, float((1.0 - y * f - xi).max()), float((-xi).max()))
-    regulariser = model.coef @ (K @ model.coef) + lam * (model.correction_coef @ v)
-    return float(0.5 * regulariser + C * xi.sum())
-
-
-def hinge_dual(
-    K: np.ndarray, Kz: np.ndarray, y: np.ndarray, C: float, lam: float, a: np.ndarray, b: np.ndarray
-) -> float:
-    """D of SVM1+ at multipliers, once clipped, balanced and brought to the sum they need."""
-    a, b = data.balanced(a, y), np.maximum(b, 0.0)
-    total = C * len(y)
-    a *= min(1.0, total / a.sum())
-    rest = max(total - a.sum(), 0.0)
-    b = b * (rest / b.sum()) if b.sum() > 0.0 else np.full(len(y), rest / len(y))
-    u, c = a * y, a + b - C
-    return float(a.sum() - 0.5 * u @ (K @ u) - 0.5 / lam * c @ (Kz @ c))
+    """Relative gap of a trained model of SVM1+, whose rho may be raised, and of multipliers (alpha, beta)."""
+    alpha, beta = dual
+    judge = data.certified(y, "hinge", C, lam, K=K, Kz=Kz)
+    given = {"v": model.correction_coef, "rho": model.rho, "beta": beta}
+    return float(judge.certificate(model.coef, model.b, alpha, **given).relative_gap)
 
 
 def measure(
@@ -135,9 +70,11 @@ def measure(
     C: float = 1.0,
     lam: float = 1.0,
     say: Callable[[str], None] = lambda text: None,
-) -> Speed:
-    """All four on one shape."""
+) -> list[Record]:
+    """CPU seconds of all four for all classes of one shape, and certified gaps of what was timed."""
     from fast.models import svm_plus_hinge, svm_plus_squared_hinge
+
+    cpu = partial(timed, now=process_time)
 
     X, Z, label = data.classes(n, classes, *WIDTHS)
     labels = data.one_against_rest(label)
@@ -148,43 +85,55 @@ def measure(
     data.libsvm(part, printed_deformed(small, C, lam), few_labels, C, lam, LIBSVM_TOL)
     general_solver(part, small, few_labels, C, lam)
     say(f"{classes} classes: SVM2+ by ours")
-    squared, squared_seconds = data.cpu(
+    squared, squared_seconds = cpu(
         lambda: svm_plus_squared_hinge.train_kernel(K, labels, C, lam, Kz=Kz, tol=GAP)
     )
     say(f"{classes} classes: SVM1+ by ours")
-    hinge, hinge_seconds = data.cpu(
+    hinge, hinge_seconds = cpu(
         lambda: svm_plus_hinge.train_kernel(K, labels, C, lam, Kz=Kz, tol=GAP)
     )
     say(f"{classes} classes: SVM2+ by LIBSVM")
     few = labels.T[: min(LIBSVM_CLASSES, classes)]
-
-    def one_by_one() -> list[np.ndarray]:
-        return [
-            data.libsvm(K, printed_deformed(Kz, C, lam), y, C, lam, LIBSVM_TOL, MAX_STEPS)
-            for y in few
-        ]
-
-    by_libsvm, libsvm_seconds = data.cpu(one_by_one)
+    by_libsvm, libsvm_seconds = cpu(lambda: libsvm_each(K, Kz, few, C, lam))
     say(f"{classes} classes: SVM1+ by Clarabel")
     fewer = labels.T[: min(GENERAL_CLASSES, classes)]
-    general, general_seconds = data.cpu(lambda: [general_solver(K, Kz, y, C, lam) for y in fewer])
+    general, general_seconds = cpu(lambda: [general_solver(K, Kz, y, C, lam) for y in fewer])
     say(f"{classes} classes: certificates")
-    given = C, lam
-    Q = printed_deformed(Kz, C, lam)
-    tops = [hinge_primal(K, Kz, y, *given, r) for y, r in zip(labels.T, hinge, strict=True)]
 
-    def hinge_gap(pairs: Any) -> float:
+    def worst(pairs: Iterable[Any]) -> float:
         """Against our models: a certificate of both."""
-        lows = [
-            hinge_dual(K, Kz, y, *given, a, b) for y, (a, b) in zip(labels.T, pairs, strict=False)
-        ]
-        return max((P - D) / P for P, D in zip(tops, lows, strict=False))
+        both = zip(labels.T, hinge, pairs, strict=False)
+        return max(hinge_gap(K, Kz, y, C, lam, model, pair) for y, model, pair in both)
 
-    def squared_gap(alphas: list[np.ndarray]) -> float:
-        return max(data.deformed_gap(K, Q, y, a) for y, a in zip(labels.T, alphas, strict=False))
+    squared_gap = partial(data.worst_gap, labels, C=C, lam=lam, K=K, Kz=Kz)
+    shape = f"n = {n}, {classes} classes"
+    return [
+        Record(
+            {"shape": shape, "model": model, "solver": solver},
+            {"classes_timed": timed, "seconds": seconds * classes / timed, "gap": gap},
+            most={} if limit is None else {"gap": limit},
+        )
+        for model, solver, timed, seconds, gap, limit in (
+            ("SVM1+", GENERAL, len(fewer), general_seconds, worst(general), 1e-3),
+            ("SVM1+", OURS, classes, hinge_seconds, worst((r.alpha, r.beta) for r in hinge), GAP),
+            ("SVM2+", LIBSVM, len(few), libsvm_seconds, squared_gap(by_libsvm), None),
+            ("SVM2+", OURS, classes, squared_seconds, squared_gap(r.alpha for r in squared), GAP),
+        )
+    ]  # fmt: skip
 
-    return Speed(
-        n, classes, general_seconds * classes / len(fewer), libsvm_seconds * classes / len(few),
-        hinge_seconds, squared_seconds, hinge_gap(general), squared_gap(by_libsvm),
-        hinge_gap([(r.alpha, r.beta) for r in hinge]), squared_gap([r.alpha for r in squared]),
-    )  # fmt: skip
+
+def ratios(found: Sequence[Record]) -> Record:
+    """The paper's ratio as printed and as found, and with a good solver of SVM1+ in the place of the general one."""
+    seconds = {(r["model"], r["solver"]): r["seconds"] for r in found}
+    general, hinge, libsvm, squared = (
+        seconds[key]
+        for key in (("SVM1+", GENERAL), ("SVM1+", OURS), ("SVM2+", LIBSVM), ("SVM2+", OURS))
+    )
+    shape = found[0]["shape"]
+    figures = {
+        "paper": PRINTED.get(shape),
+        "Clarabel, SVM1+ / LIBSVM, SVM2+": general / libsvm,
+        "ours, SVM1+ / LIBSVM, SVM2+": hinge / libsvm,
+        "ours, SVM1+ / ours, SVM2+": hinge / squared,
+    }
+    return Record({"shape": shape}, figures)

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import ceil
 from statistics import median
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 
 @contextmanager
@@ -31,19 +32,54 @@ def limit_to_one_thread() -> None:
     threadpool_limits(1)
 
 
-def clock(run: Callable[[], Any]) -> float:
+def timed(run: Callable[[], Any], now: Callable[[], float] = perf_counter) -> tuple[Any, float]:
+    """What a call returns, and its seconds; ``now`` may be `process_time`, which other programs do not move."""
+    start = now()
+    result = run()
+    return result, now() - start
+
+
+def clock(run: Callable[[], Any], now: Callable[[], float] = perf_counter) -> float:
     """Seconds of one call."""
-    start = perf_counter()
-    run()
-    return perf_counter() - start
+    return timed(run, now)[1]
 
 
-def paired(
-    first: Callable[[], Any], second: Callable[[], Any], repeats: int
-) -> tuple[list[float], list[float]]:
-    """Seconds of both, taken in turns so that a slow moment of the machine hits both."""
-    pairs = [(clock(first), clock(second)) for _ in range(repeats)]
-    return [a for a, _ in pairs], [b for _, b in pairs]
+class Race(NamedTuple):
+    """Two runs in turns: median seconds of both, the median ratio theirs / ours, last results."""
+
+    seconds: float
+    peer_seconds: float
+    ratio: float
+    ours: Any
+    theirs: Any
+
+
+def race(
+    ours: Callable[[], Any],
+    theirs: Callable[[], Any],
+    repeats: int,
+    now: Callable[[], float] = perf_counter,
+    tick: float = 0.0,
+) -> Race:
+    """Time both in turns, so that a slow moment of the machine hits both.
+
+    Calls are repeated until a clock runs at least ``tick`` seconds; to fill one, both are called once more.
+    """
+    last: dict[int, Any] = {}
+
+    def several(place: int, run: Callable[[], Any]) -> tuple[Callable[[], None], int]:
+        calls = max(1, ceil(tick / clock(run, now))) if tick else 1
+
+        def repeated() -> None:
+            for _ in range(calls):
+                last[place] = run()
+
+        return repeated, calls
+
+    runs = [several(place, run) for place, run in enumerate((ours, theirs))]
+    pairs = [[clock(run, now) / calls for run, calls in runs] for _ in range(repeats)]
+    mine, other = (list(times) for times in zip(*pairs, strict=True))
+    return Race(median(mine), median(other), median_ratio(other, mine), last[0], last[1])
 
 
 def median_ratio(numerators: list[float], denominators: list[float]) -> float:

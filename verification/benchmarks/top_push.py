@@ -11,12 +11,14 @@ import statistics
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
 
 from fast.models import top_push
+from verification.benchmarks.records import Record, stream
+from verification.benchmarks.timing import timed
 
 GAP = 1e-6
 MOST = 3000  # iterations of the recipe
@@ -28,17 +30,6 @@ REGIMES = (
     (20_000, 100, 20, 6.0), (2000, 500, 1, 4.0), (2000, 500, 20, 4.0), (20_000, 500, 5, 4.0),
 )  # fmt: skip
 PRICES = (0.01, 1.0, 100.0)
-
-
-class Row(NamedTuple):
-    """One problem: CPU seconds, steps and gaps of ours and of the recipe; positives above all negatives."""
-
-    regime: tuple[int, int, int, float]
-    C: float
-    seconds: tuple[float, float]
-    steps: tuple[int, int]
-    gaps: tuple[float, float]
-    at_top: float
 
 
 def data(n: int, d: int, ratio: int, apart: float) -> tuple[np.ndarray, np.ndarray]:
@@ -131,42 +122,35 @@ def _timed(run: Callable[[], Any]) -> tuple[float, Any]:
     """Median CPU seconds of `REPEATS` runs, one if it takes long, and what the last one returned."""
     times: list[float] = []
     while len(times) < REPEATS and (not times or times[0] < LONG):
-        start = time.process_time()
-        found = run()
-        times.append(time.process_time() - start)
+        found, seconds = timed(run, time.process_time)
+        times.append(seconds)
     return statistics.median(times), found
 
 
-def measure(regime: tuple[int, int, int, float], C: float, most: int = MOST) -> Row:
-    """A row of the table."""
+def measure(regime: tuple[int, int, int, float], C: float, most: int = MOST) -> Record:
+    """Ours and the recipe on one problem; the share of positives above all negatives."""
     X, y = data(*regime)
     up, down = np.ascontiguousarray(X[y]), np.ascontiguousarray(X[~y])
     ours, found = _timed(partial(top_push.train, X, y, C, tol=GAP))
     theirs, (k, primal, dual) = _timed(partial(nesterov, up, down, C, GAP, most))
     scores = X @ found.w
-    at_top = float((scores[y] > scores[~y].max()).mean())
-    gaps = found.gap, (primal - dual) / primal
-    return Row(regime, C, (ours, theirs), (found.n_iter, k), gaps, at_top)
-
-
-def line(row: Row) -> str:
-    """A row as Markdown; ">" where the recipe did not get there."""
-    n, d, ratio, apart = row.regime
-    more = "> " if row.gaps[1] > GAP else ""
-    return (
-        f"| {n} | {d} | 1:{ratio} | {apart:g} | {row.C:g} | {100 * row.at_top:.0f} % | "
-        f"{row.seconds[0]:.3f} | {row.steps[0]} | {row.seconds[1]:.2f} | {row.steps[1]} "
-        f"({row.gaps[1]:.0e}) | {more}{row.seconds[1] / row.seconds[0]:.0f} |"
+    n, d, ratio, apart = regime
+    return Record(
+        {"n": n, "d": d, "P : N": f"1:{ratio}", "apart": apart, "C": C},
+        {
+            "at_top": float((scores[y] > scores[~y].max()).mean()),
+            "seconds": ours,
+            "steps": found.n_iter,
+            "gap": found.gap,
+            "recipe_seconds": theirs,
+            "recipe_steps": k,
+            "recipe_gap": (primal - dual) / primal,
+            "ratio": theirs / ours,
+        },
+        most={"gap": GAP},
     )
 
 
-def main() -> None:
-    """Print the table, each line as soon as it is known."""
-    measure((60, 3, 1, 4.0), 1.0, 3)  # compiled here
-    for regime in REGIMES:
-        for C in PRICES:
-            print(line(measure(regime, C)), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    measure((60, 3, 1, 4.0), 1.0, 3)  # compiled here
+    stream(measure(regime, C) for regime in REGIMES for C in PRICES)

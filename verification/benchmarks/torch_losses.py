@@ -10,16 +10,13 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from time import perf_counter, thread_time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from verification.benchmarks.records import Record, Section
 from verification.errors import InvalidArgumentError
-
-if TYPE_CHECKING:
-    from verification.report.document import Document
 
 #: Loss, its parameters, and how many times as long as cross-entropy it may take.
 LOSSES: dict[str, tuple[dict[str, Any], float]] = {
@@ -40,30 +37,16 @@ LOSSES: dict[str, tuple[dict[str, Any], float]] = {
 }
 MEMORY = 3.0  # arrays of the scores' size
 SMALL = 0.1  # a few numbers per row
+SECTION = Section(
+    "Losses on tensors against cross-entropy",
+    "Forward and backward, milliseconds; ratio: times torch.nn.functional.cross_entropy in the same run; k = 5, "
+    f"gamma = 1, float32. Arrays: most memory held, in arrays of the scores' size, gradient included, {MEMORY:g} "
+    "and a few numbers per row at most.",
+)
 SIZES = {
     "cpu": ((64, 1000), (4096, 1000)),
     "cuda": ((64, 1000), (4096, 1000), (65536, 1000), (4096, 32000)),
 }
-
-
-@dataclass(frozen=True)
-class Timing:
-    """Milliseconds of forward and backward, as multiples of cross-entropy, and memory in arrays."""
-
-    loss: str
-    rows: int
-    classes: int
-    compiled: bool
-    threads: int
-    ms: float
-    ratio: float
-    arrays: float
-    limit: float
-
-    @property
-    def reached(self) -> bool:
-        """True iff time and memory are within their limits."""
-        return self.ratio <= self.limit and self.arrays <= MEMORY + SMALL
 
 
 def sizes(given: Sequence[str], device: str) -> Sequence[tuple[int, int]]:
@@ -156,7 +139,7 @@ def measure(
     compiled: bool = False,
     repeats: int = 20,
     losses: Sequence[str] = tuple(LOSSES),
-) -> Iterator[Timing]:
+) -> Iterator[Record]:
     """Time losses at standard normal scores, each in turns with cross-entropy, which comes first."""
     import torch
 
@@ -169,6 +152,15 @@ def measure(
     scores = torch.randn(rows, classes, device=device, requires_grad=True)
     y = torch.randint(0, classes, (rows,), device=device)
     reference: Callable[..., Any] = torch.nn.functional.cross_entropy
+
+    def record(loss: str, ms: float, ratio: float, arrays: float, limit: float) -> Record:
+        names = {"loss": loss, "rows": rows, "classes": classes, "compiled": compiled}
+        return Record(
+            names | {"threads": threads},
+            {"ms": ms, "ratio": ratio, "arrays": arrays},
+            most={"ratio": limit, "arrays": MEMORY + SMALL},
+        )
+
     found: Callable[[Callable[..., Any]], Callable[..., Any]] = (
         partial(torch.compile, fullgraph=True, dynamic=False) if compiled else lambda f: f
     )
@@ -177,7 +169,7 @@ def measure(
         base()
         (least,) = milliseconds([base], device, repeats)
         held = arrays(base, scores)
-        yield Timing("cross_entropy", rows, classes, compiled, threads, least, 1.0, held, 1.0)
+        yield record("cross_entropy", least, 1.0, held, 1.0)
         for name in losses:
             options, limit = LOSSES[name]
             loss = partial(getattr(fast.torch, name), **options)
@@ -187,34 +179,7 @@ def measure(
             own, again = milliseconds([run, base], device, repeats)
             least = min(least, again)  # of all its times: the worst for ours
             held = arrays(run, scores)
-            yield Timing(name, rows, classes, compiled, threads, own, own / least, held, limit)
-
-
-def document(timings: Sequence[Timing], strict: bool) -> Document:
-    """A table, each loss beside what it may take."""
-    from verification.benchmarks import targets
-    from verification.report.document import number, table
-
-    rows = [
-        (
-            t.loss,
-            f"{t.rows} x {t.classes}",
-            str(t.threads),
-            number(t.ms, 3),
-            f"{t.ratio:.2f}",
-            f"<= {t.limit:g}",
-            f"{t.arrays:.2f}",
-            targets.mark(t.reached),
-        )
-        for t in timings
-    ]
-    columns = ("loss", "scores", "threads", "ms", "times CE", "target", "arrays", "")
-    note = (
-        "Forward and backward, CE: torch.nn.functional.cross_entropy in the same run; k = 5, gamma = 1, float32. "
-        f"Arrays: most memory held, in arrays of the scores' size, gradient included; at most {MEMORY:g}."
-    )
-    shown = table("Losses on tensors against cross-entropy", columns, rows, columns[2:7], note)
-    return targets.document("Losses on tensors", strict, [shown], {"timings": timings})
+            yield record(name, own, own / least, held, limit)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -253,20 +218,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ]
     for cell in cells:
         for t in measure(*cell, given.repeats, given.loss or tuple(LOSSES)):
-            how = "compiled" if t.compiled else f"{t.threads} thread(s)"
-            say = f"{t.loss:26}{t.rows:>6} x {t.classes:<6}{how:13}"
-            print(f"{say}{t.ms:9.3f} ms{t.ratio:7.2f} x{t.arrays:6.2f} arrays", flush=True)
-            record["timings"].append(asdict(t))
+            how = "compiled" if t["compiled"] else f"{t['threads']} thread(s)"
+            say = f"{t['loss']:26}{t['rows']:>6} x {t['classes']:<6}{how:13}"
+            print(f"{say}{t['ms']:9.3f} ms{t['ratio']:7.2f} x{t['arrays']:6.2f} arrays", flush=True)
+            record["timings"].append({**t.names, **t.figures, "limit": t.most["ratio"]})
             if given.record:
-                given.record.write_text(written(record), encoding="utf-8")
+                given.record.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     return 0
-
-
-def written(record: dict[str, Any]) -> str:
-    """JSON with a line per timing."""
-    lines = ",\n".join(f"  {json.dumps(t)}" for t in record["timings"])
-    head = json.dumps({**record, "timings": 0}, indent=1)
-    return head.replace('"timings": 0', f'"timings": [\n{lines}\n ]') + "\n"
 
 
 if __name__ == "__main__":

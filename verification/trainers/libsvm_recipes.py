@@ -22,14 +22,14 @@ where the right one passes. There it has to be caught.
 
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from verification.benchmarks.records import Record, Section
 from verification.certificates.plus_model import Problem
-from verification.report.document import Cell, Table, number, table, verdict_cell
 
 Array = np.ndarray[Any, Any]
 
@@ -51,6 +51,13 @@ TOLERANCE, EPSILON = 1e-3, 1e-4
 SHARE = 0.9
 #: The right recipe may run out of steps, or have a bound above `HOPELESS`, on this share of all.
 UNBOUNDED, HOPELESS = 0.15, 0.5
+
+
+SECTION = Section(
+    "SVM2+ by LIBSVM, recipes",
+    "Relative gap of LIBSVM's multipliers as returned, beside 1e-3 or, above that, the bound that follows from its "
+    "kernel in float32. A wrong recipe matters where its exact optimum is worse than that.",
+)
 
 
 class Data(NamedTuple):
@@ -326,9 +333,20 @@ class Row:
         ):
             self.objection = f"caught on {self.caught} of {self.matters} where it matters"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers."""
-        return {**asdict(self), "ok": self.ok}
+    @property
+    def record(self) -> Record:
+        """The row of a table."""
+        figures: dict[str, Any] = {
+            "instances": self.instances,
+            "to_1e-3": self.close,
+            "to_its_bound": self.bounded,
+            "no_bound": self.unbounded,
+            "worst": self.worst,
+        }
+        if self.recipe != RIGHT:
+            figures |= {"unknown": self.unknown, "matters": self.matters, "caught": self.caught}
+        least = {"instances": 1.0}
+        return Record({"recipe": self.recipe}, figures, least, objection=self.objection)
 
 
 def run(
@@ -364,35 +382,6 @@ def run(
     return list(rows.values())
 
 
-def recipes_table(rows: list[Row]) -> Table:
-    """One row per recipe."""
-    shown: list[tuple[str | Cell, ...]] = [
-        (
-            row.recipe,
-            *(str(v) for v in (row.instances, row.close, row.bounded, row.unbounded)),
-            number(row.worst),
-            *(
-                3 * ("",)
-                if row.recipe == RIGHT
-                else map(str, (row.unknown, row.matters, row.caught))
-            ),
-            verdict_cell(row.ok),
-        )
-        for row in rows
-    ]
-    figures = (
-        "instances",
-        "to 1e-3",
-        "to its bound",
-        "no bound",
-        "worst",
-        "unknown",
-        "matters",
-        "caught",
-    )
-    note = (
-        "Relative gap of LIBSVM's multipliers as returned, beside 1e-3 or, above that, the bound that "
-        "follows from its kernel in float32. A wrong recipe matters where its exact optimum is worse "
-        "than that."
-    )
-    return table("SVM2+ by LIBSVM, recipes", ("recipe", *figures, ""), shown, figures, note)
+def records(effort: Effort, seed: int = 0) -> list[Record]:
+    """The rows of `run` as records."""
+    return [row.record for row in run(effort, seed)]

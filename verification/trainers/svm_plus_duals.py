@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from verification.benchmarks.records import Record, Section
 from verification.certificates.plus_model import PlusCertificate, Problem
 from verification.instances.instance import Instance
 from verification.instances.svm_plus import EPS, STEMS, instances
-from verification.report.document import Cell, Table, number, table, verdict_cell
 from verification.trainers import libsvm_recipes
 from verification.verdicts.report import Report
 from verification.verdicts.verdict import Judgement, Result, Verdict
@@ -28,6 +28,11 @@ TOLERANCES = {"production": 1e-6, "SMO": 1e-6, "LIBSVM": libsvm_recipes.TOLERANC
 STIFF = 1e6
 #: Most steps: pairs of multipliers crawl where H is ill-conditioned.
 LONGEST = {"SMO": 1_000_000, "LIBSVM": 200_000}
+SECTION = Section(
+    "SVM2+: the dual by four solvers",
+    "Gap of each solver's multipliers, 1 - (S m/q)^2, computed anew; steps on pairs (SMO) may fail where "
+    f"C/lam >= {STIFF:g}, LIBSVM (kernels in float32) where it does not stop, and else it may be off by its own bound.",
+)
 
 
 def kernels(given: dict[str, Any]) -> tuple[Array, Array, Array]:
@@ -153,28 +158,22 @@ def verify_duals(profile: str = "quick", seed: int = 0) -> Report:
     return Report(PROBLEM, profile, seed, results, time.perf_counter() - start, "fast")
 
 
-def duals_table(report: Report) -> Table:
-    """One row per solver: what it was judged on, the worst gap, and C/lam below and above `STIFF`."""
-    rows: list[tuple[str | Cell, ...]] = []
+def records(report: Report) -> list[Record]:
+    """Per solver what it was judged on and the worst gap, for C/lam below and from `STIFF` on."""
+    found = []
     for name in SOLVERS:
         mine = [r for r in report.results if r.check == name]
-        worst = []
-        for stiff in (False, True):
-            gaps = [
-                r.gap
-                for r in mine
-                if r.gap is not None
-                and r.instance is not None
-                and (r.instance["C"] >= STIFF * r.instance["lam"]) == stiff
-            ]
-            worst.append(number(max(gaps, default=None)))
-        bad = any(r.verdict.is_bad for r in mine)
-        asked = number(TOLERANCES[name])
-        rows.append((name, str(len(mine)), asked, *worst, verdict_cell(not bad)))
-    figures = ("instances", "asked for", "worst gap", f"C/lam >= {STIFF:g}")
-    note = (
-        "Gap of each solver's multipliers, 1 - (S m/q)^2, computed anew; steps on pairs (SMO) "
-        f"may fail where C/lam >= {STIFF:g}, LIBSVM (kernels in float32) where it does not stop, and "
-        "else it may be off by its own bound."
-    )
-    return table("SVM2+: the dual by four solvers", ("solver", *figures, ""), rows, figures, note)
+        worst: dict[bool, list[float]] = {False: [], True: []}
+        for r in mine:
+            if r.gap is not None and r.instance is not None:
+                worst[r.instance["C"] >= STIFF * r.instance["lam"]].append(r.gap)
+        figures = {
+            "instances": len(mine),
+            "asked_for": TOLERANCES[name],
+            "worst_gap": max(worst[False], default=None),
+            f"C/lam >= {STIFF:g}": max(worst[True], default=None),
+            "failed": sum(r.verdict.is_bad for r in mine),
+        }
+        bounds = {"instances": 1.0}, {"failed": 0.0}
+        found.append(Record({"solver": name}, figures, *bounds))
+    return found

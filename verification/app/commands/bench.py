@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from verification.app.console import (
     JsonOption,
-    Task,
     check_file,
     finish,
     one_of,
-    picture_folder,
     progress,
     stderr,
 )
+from verification.benchmarks.records import Record, document
 from verification.errors import InvalidArgumentError
 from verification.report.document import Document
 
-if TYPE_CHECKING:
-    from verification.benchmarks.training import Case, Suite
-
 REPEATS = 5
-Jobs = Mapping[str, Callable[[], Any]]
+#: What is measured, by section and by name: a record or several.
+Jobs = Mapping[str, Mapping[str, Callable[[], Any]]]
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, invoke_without_command=True)
 
@@ -81,6 +78,32 @@ _Strict = Annotated[
 ]
 
 
+def _measured(jobs: Jobs, compiled: bool = False, alone: bool = True) -> dict[str, list[Record]]:
+    """Records of each section; ``compiled``: all kernels first; ``alone``: on one thread."""
+    import fast
+    from verification.benchmarks.timing import one_thread
+
+    found: dict[str, list[Record]] = {section: [] for section in jobs}
+    with one_thread() if alone else nullcontext(), progress(sum(map(len, jobs.values()))) as task:
+        if compiled:
+            task.describe("compiling")
+            fast.warmup()
+        for section, own in jobs.items():
+            for name, job in own.items():
+                task.describe(name)
+                result = job()
+                found[section] += [result] if isinstance(result, Record) else result
+                task.step()
+    return found
+
+
+def _asked(**parts: bool) -> None:
+    """Refuse to measure nothing."""
+    if not any(parts.values()):
+        options = ", ".join(f"--{name}" for name in parts)
+        raise InvalidArgumentError(f"nothing to measure; expected one of {options}")
+
+
 @app.command()
 def topk(
     dataset: _Dataset = None,
@@ -91,16 +114,14 @@ def topk(
     as_json: JsonOption = False,
 ) -> Document:
     """Top-k hinge: training at equal certified accuracy, and projections of 10 000 rows."""
-    from verification.benchmarks import projections as projecting
-    from verification.benchmarks.training import HINGES
-    from verification.benchmarks.training_report import hinges
+    from verification.benchmarks import operations
 
+    cells = operations.grid() if projections else ()
     others = {
-        f"{stem}, m = {m}, k = {k}": partial(projecting.measure, stem, m, k, repeats)
-        for stem, m, k in (projecting.grid() if projections else ())
+        f"{name}, m = {m}, k = {k}": partial(operations.projection, name, m, k, repeats)
+        for name, m, k in cells
     }
-    trained, projected = _trained(HINGES, dataset, training, repeats, others)
-    return finish(hinges(trained, projected, strict), as_json)
+    return _trained("topk", dataset, training, repeats, {"projections": others}, strict, as_json)
 
 
 @app.command()
@@ -113,45 +134,38 @@ def entropy(
     as_json: JsonOption = False,
 ) -> Document:
     """Softmax and top-k entropy: training at equal certified accuracy, value and prox of long rows."""
-    from verification.benchmarks import entropy_rows
-    from verification.benchmarks.training import ENTROPIES
-    from verification.benchmarks.training_report import entropies
+    from verification.benchmarks import operations
 
-    losses = entropy_rows.LOSSES if rows else {}
-    others = {stem: partial(entropy_rows.measure, stem, k, repeats) for stem, k in losses.items()}
-    trained, timed = _trained(ENTROPIES, dataset, training, repeats, others)
-    return finish(entropies(trained, timed, strict), as_json)
+    losses = operations.LOSSES if rows else {}
+    others = {
+        name: partial(operations.value_and_prox, name, k, repeats) for name, k in losses.items()
+    }
+    return _trained("entropy", dataset, training, repeats, {"rows": others}, strict, as_json)
 
 
 def _trained(
-    suite: Suite, dataset: list[str] | None, training: bool, repeats: int, others: Jobs
-) -> tuple[list[Case], list[Any]]:
+    suite: str,
+    dataset: list[str] | None,
+    training: bool,
+    repeats: int,
+    others: Jobs,
+    strict: bool,
+    as_json: bool,
+) -> Document:
     """Every chosen data set at every C, if ``training``, and what else is measured."""
-    import fast
-    from verification.benchmarks.timing import one_thread
-    from verification.benchmarks.training import CS, DATASETS, measure
+    from verification.benchmarks import operations
+    from verification.benchmarks.training import CS, DATASETS, SECTION, measure
 
     chosen = one_of("dataset", dataset, DATASETS) if training else []
-    with one_thread(), progress(len(chosen) * len(CS) + len(others) + 1) as task:
-        jobs = {
-            f"{name}, C = {C:g}": partial(measure, suite, name, C, repeats, task.describe)
-            for name in chosen
-            for C in CS
-        }
-        task.describe("compiling")
-        fast.warmup()
-        task.step()
-        return _each(jobs, task), _each(others, task)
-
-
-def _each(jobs: Jobs, task: Task) -> list[Any]:
-    """Results of the jobs, one after another."""
-    found = []
-    for name, job in jobs.items():
-        task.describe(name)
-        found.append(job())
-        task.step()
-    return found
+    jobs = {
+        f"{name}, C = {C:g}": partial(measure, suite, name, C, repeats)
+        for name in chosen
+        for C in CS
+    }
+    found = _measured({"training": jobs, **others}, compiled=True)
+    sections = {"training": SECTION, **operations.SECTIONS}
+    title = f"Benchmark {suite}, one thread"
+    return finish(document(title, sections, found, strict), as_json)
 
 
 _Inference = Annotated[
@@ -164,9 +178,6 @@ _Exactness = Annotated[
 _C = Annotated[
     list[float] | None, typer.Option("--C", help="C of training: 10 or 1000; repeatable.")
 ]
-_Output = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Folder for pictures of cost over N and P.")
-]
 
 
 @app.command()
@@ -177,41 +188,40 @@ def ap(
     exactness: _Exactness = True,
     c: _C = None,
     repeats: _Repeats = REPEATS,
-    output: _Output = None,
     strict: _Strict = False,
     as_json: JsonOption = False,
 ) -> Document:
     """AP-SVM: loss-augmented inference by every exact method, oracle calls to a certified gap."""
-    picture_folder(output)
-    from verification.benchmarks import ap_exactness, ap_inference, ap_plots, ap_shapes, ap_training
-    from verification.benchmarks.ap_report import document
-    from verification.benchmarks.timing import one_thread
+    from verification.benchmarks import ap_exactness, ap_inference, ap_shapes, ap_training
 
     values = one_of("C", c, ap_training.LIMITS)
-    if not (inference or grid or training or exactness or output):
-        raise InvalidArgumentError(
-            "nothing to measure; expected --inference, --grid, --training, --exactness or --output"
-        )
-    cells = list(ap_shapes.grid()) if grid else []
-    curves = list(ap_inference.curves()) if output is not None else []
-    chosen = values if training else []
-    comparisons = ap_exactness.COUNTS if exactness else {}
-    total = 2 * inference + len(cells) + len(chosen) + len(comparisons) + len(curves)
-    measures = (ap_inference.against_greedy, ap_inference.against_sort) * inference
-    with one_thread(), progress(total) as task:
-        timings = _each({m.__name__.replace("_", " "): partial(m, repeats) for m in measures}, task)
-        everywhere = _each({"{} scores, P = {}, N = {}".format(*cell):
-                            partial(ap_inference.against_search, *cell, repeats) for cell in cells}, task)  # fmt: skip
-        runs = _each({f"C = {C:g}": partial(ap_training.measure, C, repeats, say=task.describe)
-                      for C in chosen}, task)  # fmt: skip
-        task.describe("exactness")
-        exact = ap_exactness.compare(comparisons, step=task.step)
-        drawn = _each({f"{one[1]} over {one[2]}, {one[0]} scores": partial(ap_inference.curve, *one, repeats)
-                       for one in curves}, task)  # fmt: skip
-    written = [] if output is None else ap_plots.write(output, drawn)
-    pictures = [str(path) for path in written]
-    timed, trained = (list(chain.from_iterable(lists)) for lists in (timings, runs))
-    return finish(document(timed, everywhere, trained, exact, strict, drawn, pictures), as_json)
+    asked = {"inference": inference, "grid": grid, "training": training, "exactness": exactness}
+    _asked(**asked)
+    whole: Jobs = {
+        "inference": {
+            "against the greedy": partial(ap_inference.against_greedy, repeats),
+            "against numpy.sort": partial(ap_inference.against_sort, repeats),
+        },
+        "grid": {
+            f"{regime} scores, P = {P}, N = {N}": partial(
+                ap_inference.against_search, regime, P, N, repeats
+            )
+            for regime, P, N in ap_shapes.grid()
+        },
+        "training": {f"C = {C:g}": partial(ap_training.measure, C, repeats) for C in values},
+        "exactness": {
+            name: partial(ap_exactness.run, name, count)
+            for name, count in ap_exactness.COUNTS.items()
+        },
+    }
+    found = _measured({name: own if asked[name] else {} for name, own in whole.items()})
+    sections = {
+        **ap_inference.SECTIONS,
+        "training": ap_training.SECTION,
+        "exactness": ap_exactness.SECTION,
+    }
+    title = "Benchmark of AP-SVM, one thread"
+    return finish(document(title, sections, found, strict), as_json)
 
 
 @app.command()
@@ -223,30 +233,19 @@ def svmplus(
     classes: Annotated[
         bool, typer.Option(help="All classes of the paper's shapes, against LIBSVM one by one.")
     ] = True,
-    precision: Annotated[
-        bool, typer.Option(help="Compare the deformed kernel with fractions.")
-    ] = True,
     repeats: _Repeats = REPEATS,
     strict: _Strict = False,
     as_json: JsonOption = False,
 ) -> Document:
-    """SVM+ with privileged features: training to a certified gap, and the error of its kernel."""
-    from verification.benchmarks import svmplus_precision, svmplus_training
-    from verification.benchmarks.svmplus_report import document
-    from verification.benchmarks.timing import one_thread
+    """SVM+ with privileged features: training to a certified gap."""
+    from verification.benchmarks import svmplus_training
 
-    if not (linear or kernel or classes or precision):
-        raise InvalidArgumentError(
-            "nothing to measure; expected --linear, --kernel, --classes or --precision"
-        )
     asked = {"linear": linear, "kernel": kernel, "classes": classes}
-    cases = svmplus_training.cases(repeats, tuple(name for name, wanted in asked.items() if wanted))
-    with one_thread(), progress(len(cases) + precision) as task:
-        timings = _each(cases, task)
-        task.describe("deformed kernel")
-        errors = svmplus_precision.measure() if precision else []
-        task.step()
-    return finish(document(timings, errors, strict), as_json)
+    _asked(**asked)
+    cases = svmplus_training.cases(repeats, [name for name, wanted in asked.items() if wanted])
+    found = _measured({"training": cases})
+    title = "Benchmark of SVM+, one thread"
+    return finish(document(title, svmplus_training.SECTIONS, found, strict), as_json)
 
 
 @app.command()
@@ -309,15 +308,15 @@ def probe(
     """Linear probes on deep features, beside lbfgs, cyanure and SGD at equal true accuracy."""
     from verification.benchmarks import probe as probing
 
-    chosen = one_of("data", data, probing.SIZES)
-    cells = [(name, C, t) for t in threads or (1,) for name in chosen for C in c or probing.CS]
-    timings = []
-    with progress(len(cells)) as task:
-        for name, C, t in cells:
-            task.describe(f"{name}, C = {C:g}, {t} thread(s)")
-            timings += probing.measure(name, C, t, repeats)
-            task.step()
-    finish(probing.document(timings, strict), as_json)
+    jobs = {
+        f"{name}, C = {C:g}, {t} thread(s)": partial(probing.measure, name, C, t, repeats)
+        for t in threads or (1,)
+        for name in one_of("data", data, probing.SIZES)
+        for C in c or probing.CS
+    }
+    found = _measured({"probes": jobs}, alone=False)
+    sections = {"probes": probing.SECTION}
+    finish(document("Linear probes", sections, found, strict), as_json)
 
 
 @app.command("torch")
@@ -343,15 +342,13 @@ def losses_on_tensors(
             "losses on tensors need torch: install refsolve[torch]"
         ) from error
     losses = one_of("loss", loss, torch_losses.LOSSES)
-    sizes = torch_losses.sizes(size or (), "cpu")
-    cells = [(*shape, count) for shape in sizes for count in threads or (1, 2)]
-    timings = []
-    with progress(len(cells) * (1 + len(losses))) as task:
-        for rows, classes, count in cells:
-            for timing in torch_losses.measure(
-                rows, classes, threads=count, repeats=repeats, losses=losses
-            ):
-                task.describe(f"{timing.loss}, {rows} x {classes}, {count} thread(s)")
-                timings.append(timing)
-                task.step()
-    finish(torch_losses.document(timings, strict), as_json)
+    jobs: dict[str, Callable[[], Any]] = {
+        f"{rows} x {classes}, {count} thread(s)": partial(
+            torch_losses.measure, rows, classes, threads=count, repeats=repeats, losses=losses
+        )
+        for rows, classes in torch_losses.sizes(size or (), "cpu")
+        for count in threads or (1, 2)
+    }
+    found = _measured({"timings": jobs}, alone=False)
+    sections = {"timings": torch_losses.SECTION}
+    finish(document("Losses on tensors", sections, found, strict), as_json)

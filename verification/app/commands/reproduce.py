@@ -12,6 +12,7 @@ import typer
 
 from verification.app.console import JsonOption, finish, one_of, picture_folder, progress
 from verification.app.data_options import Force
+from verification.benchmarks.records import Record
 from verification.errors import InvalidArgumentError
 
 Jobs = dict[str, Callable[[], Any]]
@@ -60,9 +61,7 @@ def letter(
     import numpy as np
 
     from verification.app.rows import Kept, whole
-    from verification.benchmarks.letter import ROWS, load_parts, longer
-    from verification.benchmarks.letter_report import document
-    from verification.benchmarks.letter_starts import follow_all
+    from verification.benchmarks.letter import ROWS, document, follow_all, load_parts, longer
     from verification.benchmarks.protocol import RowResult, compile_trainers, run_row
     from verification.benchmarks.timing import one_thread
 
@@ -103,9 +102,8 @@ def circle(
 ) -> None:
     """Circle, Lapin et al. 2016, section 4: exact optima, the authors' draw, and many draws."""
     from verification.app.rows import Kept, whole
-    from verification.benchmarks import circle_best, circle_plots, circle_runs
+    from verification.benchmarks import circle_best, circle_report, circle_runs
     from verification.benchmarks.circle import READINGS
-    from verification.benchmarks.circle_report import document
 
     chosen = one_of("reading", reading or tuple(READINGS)[:2], READINGS)
     picture_folder(output)
@@ -124,9 +122,9 @@ def circle(
         for name in chosen
     }
     best = [circle_best.best(name) for name in READINGS]
-    rings = circle_plots.figure_models(remade)
-    written = [] if output is None else circle_plots.write(output, summaries, best, remade, rings)
-    finish(document(best, summaries, remade, [str(path) for path in written]), as_json)
+    rings = circle_report.figure_models(remade)
+    written = [] if output is None else circle_report.write(output, rings)
+    finish(circle_report.made(best, summaries, remade, written), as_json)
 
 
 _Dataset = Annotated[
@@ -160,8 +158,7 @@ def ap(
 ) -> None:
     """AP-SVM, Mohapatra et al. 2014, Tables 1-3 and Figure 1, on Letter and digits: class against rest."""
     from verification.app.rows import Kept, whole
-    from verification.benchmarks import ap_calls, ap_classes, ap_classes_plots
-    from verification.benchmarks.ap_classes_report import document
+    from verification.benchmarks import ap_calls, ap_classes, ap_report
     from verification.benchmarks.ap_methods import METHODS, NAMES
     from verification.benchmarks.timing import one_thread
 
@@ -184,7 +181,7 @@ def ap(
     }
     with progress(len(jobs) * (1 + inference)) as task:
         compiling = partial(ap_classes.compile_trainers, methods)
-        line = lambda each: _percent({name: fit.test for name, fit in each.chosen.items()})  # noqa: E731
+        line = lambda each: each.line  # noqa: E731
         done = whole(jobs, kept, task, ap_classes.ClassResult, line, compiling, beside=True)
         results = [done[name] for name in jobs]
         costs, ranks = {}, []
@@ -200,9 +197,9 @@ def ap(
                     (r.dataset, r.name): told[name] for r, name in zip(results, timed, strict=True)
                 }
             if output is not None:
-                ranks = ap_classes_plots.ranks_of(results, tol)
-    written = [] if output is None else ap_classes_plots.write(output, results, ranks)
-    finish(document(results, costs, tol, [str(path) for path in written]), as_json)
+                ranks = ap_report.ranks_of(results, tol)
+    written = [] if output is None else ap_report.write(output, ranks)
+    finish(ap_report.made(results, costs, tol, written), as_json)
 
 
 @app.command()
@@ -225,37 +222,31 @@ def svmplus(
     from verification.benchmarks import (
         svmplus_digits,
         svmplus_paper,
-        svmplus_plots,
+        svmplus_report,
         svmplus_training,
     )
-    from verification.benchmarks.svmplus_paper_report import document
     from verification.benchmarks.timing import one_thread
 
     names = svmplus_digits.check_methods(method or svmplus_digits.METHODS)
     if not splits and not speed:
         raise InvalidArgumentError("splits is 0 with --no-speed; expected one of the two to run")
-    if output is not None and not splits:
-        raise InvalidArgumentError("output: the picture is of the splits, and splits is 0")
-    picture_folder(output)
     kept = Kept("output", output, {"svmplus": names}, resume, force)
     seeds = range(seed, seed + splits)
     jobs: Jobs = {f"split {s}": partial(svmplus_digits.run_split, s, names) for s in seeds}
     shapes = svmplus_training.SHAPES if speed else ()
     with progress(len(jobs) + len(shapes)) as task:
         kind = dict[str, svmplus_digits.Outcome]
-        line = lambda found: _percent({name: o.accuracy for name, o in found.items()})  # noqa: E731
+        line = lambda found: "  ".join(f"{n} {100 * o.accuracy:.1f}" for n, o in found.items())  # noqa: E731
         done = whole(jobs, kept, task, kind, line, beside=True)
         clocks: Jobs = {
             f"{m} classes": partial(svmplus_paper.measure, n, m, say=task.describe)
             for n, m in shapes
         }
         with one_thread():  # after the workers are gone: clocks want the machine for themselves
-            ratio = "SVM1+ / SVM2+: {0.headline:.3g}, both by ours {0.both:.3g}".format
-            told = whole(clocks, kept, task, svmplus_paper.Speed, ratio)
+            told = whole(clocks, kept, task, list[Record], _ratios)
         speeds = [told[name] for name in clocks]
     found = svmplus_digits.collect(seeds, [done[name] for name in jobs]) if jobs else None
-    written = [] if output is None or found is None else svmplus_plots.write(output, found)
-    finish(document(speeds, found, [str(path) for path in written]), as_json)
+    finish(svmplus_report.made(speeds, found), as_json)
 
 
 @app.command()
@@ -296,17 +287,20 @@ def convergence(
                 with file.open("a", encoding="utf-8") as rows:
                     rows.write(json.dumps(curve.to_dict()) + "\n")
             task.step()
-    written = [] if output is None else [file, *convergence_report.write(output, curves)]
-    finish(convergence_report.document(curves, [str(path) for path in written]), as_json)
+    written = [] if file is None else [file, *convergence_report.write(file.parent, curves)]
+    finish(convergence_report.made(curves, written), as_json)
+
+
+def _ratios(found: Sequence[Any]) -> str:
+    from verification.benchmarks.svmplus_paper import ratios
+
+    _, *shown = ratios(found).figures.items()
+    return "  ".join(f"{name}: {ratio:.3g}" for name, ratio in shown)
 
 
 def _pairs(found: Sequence[Any]) -> str:
     tests = [getattr(each, "choice", each).test for each in found]
     return "  ".join(f"{one:.1f}/{two:.1f}" for one, two in tests)
-
-
-def _percent(shares: dict[str, float]) -> str:
-    return "  ".join(f"{name} {100 * share:.1f}" for name, share in shares.items())
 
 
 def _check_order(lowest: int, highest: int) -> None:

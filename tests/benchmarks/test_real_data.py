@@ -6,12 +6,11 @@ import itertools
 import numpy as np
 import pytest
 
-from verification.benchmarks import ap_letter
 from verification.benchmarks.protocol import Parts
+from verification.trainers import real_data
 
 
-@pytest.fixture
-def parts() -> Parts:
+def test_a_letter_is_certified() -> None:
     rng = np.random.default_rng(0)
 
     def part(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -20,23 +19,15 @@ def parts() -> Parts:
         X[:, 0] += 2.0 * (y == 0)
         return X, y
 
-    return Parts(part(400), part(100), part(300))
-
-
-def test_a_letter_is_certified(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = ap_letter.measure(parts, "A")
-    assert found.ok
-    assert found.positives == (parts.train[1] == 0).sum()
-    assert found.positives + found.negatives == 400
-    assert 0 < 1 - found.train <= found.bound
-    assert 0.1 < found.test < 1
-    monkeypatch.setattr(ap_letter, "LETTERS", "AB")
-    both = ap_letter.run(parts)
-    assert [r.letter for r in both] == ["A", "B"]
-    assert len(ap_letter.rankers_table(both).rows) == 2
-    assert both[0].to_dict()["ok"] is True
-    for wrong in ({"gap": 1.0}, {"objection": "gap"}, {"bound": 0.0}):
-        assert not dataclasses.replace(found, **wrong).ok
+    parts = Parts(part(400), part(100), part(300))
+    found = real_data.letter(parts, "A")
+    assert found.reached
+    assert found["P"] == (parts.train[1] == 0).sum()
+    assert found["P"] + found["N"] == 400
+    assert 0 < 1 - found["AP_train"] <= found["loss"]
+    assert 0.1 < found["AP_test"] < 1
+    for wrong in ({"gap": 1.0}, {"AP_train": 1 - 1.01 * found["loss"]}):
+        assert not dataclasses.replace(found, figures=found.figures | wrong).reached
 
 
 def test_average_precision_is_that_of_the_worst_order() -> None:
@@ -50,4 +41,4 @@ def test_average_precision_is_that_of_the_worst_order() -> None:
             if all(scores[a] >= scores[b] for a, b in itertools.pairwise(order)):
                 hits = np.flatnonzero(positives[list(order)])
                 worst = min(worst, float(np.mean(np.arange(1, len(hits) + 1) / (hits + 1))))
-        assert ap_letter.average_precision(scores, positives) == pytest.approx(worst)
+        assert real_data.average_precision(scores, positives) == pytest.approx(worst)
