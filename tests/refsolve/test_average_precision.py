@@ -118,14 +118,6 @@ def test_prediction_sorts_and_ties_take_the_worst_or_the_best_order():
             assert ap.average_precision(y, found) == pytest.approx(float(wanted), abs=1e-15)
 
 
-def test_tied_scores_of_the_erratum():
-    """M7: every order of the tie has an AP below the 2/3 of averaging over thresholds."""
-    y, s = [0, 1, 1], [2.0, 1.0, 1.0]
-    for ties in ("pessimistic", "optimistic"):
-        found = ap.ranking_from_scores(s, y, ties=ties)
-        assert ap.average_precision(y, found) == pytest.approx(7 / 12, abs=1e-15)
-
-
 def test_repair_makes_a_ranking_of_anything():
     rng = np.random.default_rng(6)
     for _ in range(200):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import refsolve
-from refsolve.errors import InvalidParameterError
 from refsolve.models import pointwise_risk
 
 LOSSES = [
@@ -114,32 +113,6 @@ def test_expected_errors_against_all_sets_of_guesses(seed):
     assert pointwise_risk.bayes_error(p, k) == pytest.approx(
         min(1 - p[list(chosen)].sum() for chosen in combinations(range(m), k))
     )
-
-
-@pytest.mark.parametrize(
-    ("given", "name"),
-    [
-        ({"p": [0.5, -0.5]}, "p"),
-        ({"p": [1.0]}, "p"),
-        ({"p": [0.0, 0.0]}, "p"),
-        ({"loss": "simplex"}, "loss"),
-        ({"loss": "multilabel_hinge"}, "loss"),
-        ({"loss": "topk_hinge_alpha", "k": 3}, "k"),
-        ({"behind": (0, 0)}, "behind"),
-        ({"behind": (0, 3)}, "behind"),
-        ({"costs": [1, 2, 3]}, "costs"),
-        ({"gamma": 1.0}, "gamma"),
-    ],
-)
-def test_bad_input_is_named(given, name):
-    asked = {"loss": "softmax", "p": [0.5, 0.3, 0.2], **given}
-    with pytest.raises(InvalidParameterError, match=rf"^{name} ="):
-        refsolve.solve("pointwise_risk.primal", **asked)
-
-
-def test_missing_arguments_are_named():
-    with pytest.raises(InvalidParameterError, match="p="):
-        refsolve.solve("pointwise_risk.primal", loss="softmax")
 
 
 def test_inputs_stay_as_they_were():
