@@ -193,13 +193,3 @@ def test_an_inseparable_easy_set_is_refused_with_multipliers(X, y, bias, operati
     copied = pickle.loads(pickle.dumps(caught.value))
     assert str(copied) == str(caught.value)
     assert (copied.farkas == mu).all()
-
-
-@pytest.mark.parametrize("scale", [1e-4, 1e4])
-@pytest.mark.parametrize("C", [1e-3, 1e3])
-def test_badly_scaled_examples(scale, C):
-    X, y, easy = _instance(np.random.default_rng(134))
-    easy[4:] = True
-    y[4:] = X[4:, 0] > 0.5
-    for operation in ("primal", "dual"):
-        certified(f"ap_svm_appx.{operation}", X=scale * X, y=y, easy=easy, C=C)

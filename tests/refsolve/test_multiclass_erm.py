@@ -105,16 +105,6 @@ def test_large_data_take_the_float64_path(monkeypatch):
     assert quick.gap == pytest.approx(precise.gap, rel=1e-12)
 
 
-@pytest.mark.parametrize("scale", [1e-3, 1e3])
-def test_badly_scaled_examples_are_rescaled(scale):
-    rng = np.random.default_rng(68)
-    X, y = rng.normal(size=(6, 2)) * scale, np.array([0, 1, 2, 0, 1, 2])
-    for stem in ("topk_hinge_alpha", "smooth_topk_hinge_beta"):
-        params = {"k": 2} | ({"gamma": 0.5} if stem.startswith("smooth") else {})
-        for operation in ("primal", "dual"):
-            certified(f"multiclass_erm.{operation}", loss=stem, X=X, y=y, C=1.0, **params)
-
-
 def test_a_zero_gram_matrix_and_zero_weights_are_valid():
     given = {"loss": "topk_hinge_beta", "y": [0, 1], "n_classes": 3, "C": 1.0, "k": 1}
     result = refsolve.solve("multiclass_erm.primal", K=np.zeros((2, 2)), **given)

