@@ -59,7 +59,11 @@ def test_the_oracle_certifies_itself(stem, family):
     sides = sorted(models.load(stem).parts)
     side = sides[list(models.load(stem).families).index(family) % len(sides)]
     [instance] = datasets.draw(f"{stem}.{side}", family, 1, 1, largest=8)
-    given = {n: v for n, v in instance.params.items() if n != "tol" and v is not None}
+    given = {
+        n: tuple(v) if n == "behind" else v
+        for n, v in instance.params.items()
+        if n != "tol" and v is not None
+    }
     assert refsolve.solve(f"{stem}.{side}", **given).status == "certified"
 
 
