@@ -25,6 +25,8 @@ GOOD = {
     "multiclass_erm": {"loss": "topk_hinge_alpha", "X": [[1.0], [2.0]], "y": [0, 1], "C": 1.0, "k": 1},
     "indicators": {"loss": "multilabel_hinge", "X": np.eye(2), "y": [[0, 1], [1, 1]], "C": 1.0},
     "pointwise_risk": {"loss": "softmax", "p": [0.5, 0.3, 0.2]},
+    "recall_at_k": {"X": X, "y": (Y > 0).astype(int), "C": 1.0, "k": 3},
+    "top_push": {"X": X, "y": (Y > 0).astype(int), "C": 1.0},
 }  # fmt: skip
 NUMBERS = (-1.0, np.nan, np.inf, "1", True, [1.0])
 KERNELS = [stem for stem, given in GOOD.items() if stem.startswith("svm")]
@@ -97,6 +99,8 @@ SPECIAL = [
     ("indicators", "at least two columns", {"y": [[1], [0]]}),
     ("indicators", "n_classes = 5", {"n_classes": 5}),
     ("indicators", "costs", {"costs": [1.0]}),
+    *(("recall_at_k", "k", {"k": k}) for k in (0, 6)),
+    *((s, "y", {"y": np.ones(6, int)}) for s in ("recall_at_k", "top_push")),
     ("pointwise_risk", "p=", {"p": ...}),
     *(("pointwise_risk", "loss", {"loss": loss}) for loss in ("simplex", "multilabel_hinge")),
     ("pointwise_risk", "k", {"loss": "topk_hinge_alpha", "k": 3}),
@@ -174,6 +178,12 @@ CERTIFICATES = [
     *(("svm_plus_squared_hinge", "with a kernel",
        {"X": None, "K": X @ X.T, "Z": None, "Kz": Z @ Z.T, "alpha": np.ones(6), name: np.ones(6), "rho": 0.0})
       for name in "wv"),
+    *(("recall_at_k", f"{name} = ", {"sets": Y[None] > 0, "weights": np.zeros(1), name: value}) for name, value in (
+        ("sets", np.ones((1, 6), bool)), ("sets", np.ones((1, 6), int)), ("weights", np.zeros(2)), ("w", np.zeros(3)),
+    )),
+    *(("top_push", f"{name} = ", {"multipliers": np.zeros(6), name: value}) for name, value in (
+        ("w", np.zeros(3)), ("multipliers", np.zeros(5)),
+    )),
     ("multiclass_erm", "W, B or A", {}),
     ("multiclass_erm", "not both", {"W": np.zeros((1, 2)), "B": np.zeros((2, 2))}),
     ("multiclass_erm", r"W = .*shape \(1, 2\)", {"W": np.zeros((2, 2))}),
