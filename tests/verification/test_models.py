@@ -13,6 +13,7 @@ import fast
 from verification import Candidate, Verdict, verify
 from verification.checks import trained
 from verification.instances import datasets
+from verification.kit.loop import SHRINK_SECONDS
 from verification.models import multiclass_erm
 from verification.verdicts import verify_model
 
@@ -120,7 +121,8 @@ def test_wrong_trainers_fail_with_the_reason(problem, trainer, words):
 
 
 @pytest.mark.usefixtures("few")
-def test_shrinking_ends_at_a_tiny_data_set():
+def test_shrinking_ends_at_a_tiny_data_set(monkeypatch):
+    monkeypatch.setitem(SHRINK_SECONDS, "quick", 600.0)
     report = run(wrong_c)
     found = report.counterexample_result.instance
     assert found["X"].shape[0] <= 3
