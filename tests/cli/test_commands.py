@@ -261,7 +261,8 @@ def test_a_solver_of_which_nothing_can_be_judged_fails(
 
 def test_claims_as_json_and_markdown(tmp_path: Path) -> None:
     page = tmp_path / "ledger.md"
-    result = run("claims", "--instances", "1", "--markdown", page, "--json", code=None)
+    words = ("claims", "--paper", "xu_2016", "--instances", "1", "--markdown", page)
+    result = run(*words, "--json", code=None)
     ledger = json.loads(result.stdout, parse_constant=pytest.fail)["claims"]
     assert result.exit_code == (0 if all(c["ok"] for c in ledger) else 1)
     assert {"verified", "refuted"} <= {c["status"] for c in ledger}
@@ -277,9 +278,12 @@ def test_counterexamples_of_claims_are_numbers() -> None:
     assert "v = [1/2, 0, 0]" in " ".join(shown.split())
 
 
-@pytest.mark.slow
-def test_reproduce_circle(tmp_path: Path) -> None:
-    """One draw of one reading, from the command to the pictures; every gap certified."""
+def test_reproduce_circle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One draw of one reading, from the command to the pictures; every gap certified; three values of C."""
+    from verification.benchmarks import circle_runs as runs
+
+    for each in (runs.run_draw, runs.run_authors_draw):
+        monkeypatch.setattr(each, "__defaults__", (runs.METHODS, runs.GRID[12:25:6]))
     words = ("reproduce", "circle", "--draws", "1", "--reading", "uniform")
     found = data(*words, "--output", tmp_path)
     assert len(found["possible"]) == 4

@@ -7,18 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from _commands import data, refused, run
-from scipy.io import savemat
-from scipy.sparse import csc_array
 from sklearn.compose import ColumnTransformer
-from sklearn.datasets import dump_svmlight_file, load_iris
+from sklearn.datasets import load_iris
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from fast import APSVM, SVMPlusClassifier, TopKLogisticRegression
 from verification import load_model
-from verification.app import mat_file
-from verification.app.io import read_examples
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
@@ -182,21 +178,6 @@ def test_of_several_C_the_best_on_other_examples_is_kept(csv: Path, tmp_path: Pa
         assert max(scores) == pytest.approx(measured[name if model == "ap" else "1"], abs=1e-12)
 
 
-def test_the_same_examples_in_every_kind_of_file(tmp_path: Path) -> None:
-    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=Y)
-    frame.to_csv(tmp_path / "1.csv", index=False)
-    frame.to_parquet(tmp_path / "2.parquet")
-    np.savez(tmp_path / "3.npz", X=X, y=Y)
-    savemat(tmp_path / "4.mat", {"X": X, "y": Y})
-    dump_svmlight_file(X, Y, str(tmp_path / "5.svm"))
-    found = [data("train", file, "--scale", "maxabs") for file in sorted(tmp_path.iterdir())]
-    for each in found:
-        assert each["accuracy"] == found[0]["accuracy"]
-        assert each["model"]["primal objective"] == pytest.approx(
-            found[0]["model"]["primal objective"], rel=2e-3
-        )
-
-
 COMPLAINTS: dict[str, tuple[tuple[str, ...], str]] = {
     "gaps": ((*ROLES, "--categories", "auto"), "line 2, column 'b': the value is missing"),
     "text": ((*ROLES, "--impute", "mean"), "line 3, column 'colour': expected a number, got"),
@@ -265,56 +246,3 @@ def test_columns_that_are_no_numbers_and_no_text(tmp_path: Path) -> None:
     for spoilt in (b"", whole[:100], whole[:-9], b"PAR1" + whole[4:-40] + b"\xff" * 36 + b"PAR1"):
         (tmp_path / "a.parquet").write_bytes(spoilt)
         assert "not readable as Parquet" in refused("train", tmp_path / "a.parquet")
-
-
-def test_mat_files_of_version_7_3(tmp_path: Path) -> None:
-    """HDF5 behind 512 bytes, with MATLAB's columns as rows; words are cells of numbers of characters."""
-    h5py = pytest.importorskip("h5py")
-    words = ["setosa", "of colour", "virginica"]
-    S = csc_array(X * (X > 0.0))
-    file = tmp_path / "a.mat"
-    with h5py.File(file, "w", userblock_size=512) as made:
-        made["X"], made["y"] = X.T, Y[np.newaxis, :].astype(float)
-        cells = made.create_group("#refs#")
-        for i, word in enumerate(words):
-            cells[f"c{i}"] = np.array([[ord(c)] for c in word], np.uint16)
-            cells[f"c{i}"].attrs["MATLAB_class"] = np.bytes_("char")
-        refs = np.array([[cells[f"c{c}"].ref for c in Y]], h5py.ref_dtype)
-        made.create_dataset("names", data=refs).attrs["MATLAB_class"] = np.bytes_("cell")
-        sparse = made.create_group("S")
-        sparse.attrs["MATLAB_sparse"] = S.shape[0]
-        sparse["data"], sparse["ir"], sparse["jc"] = S.data, S.indices, S.indptr
-        made.create_group("struct")
-    with file.open("r+b") as stream:
-        stream.write(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
-    found = mat_file.read(file, ["X", "y", "S"])
-    np.testing.assert_array_equal(found["X"], X)
-    np.testing.assert_array_equal(found["y"], Y)
-    np.testing.assert_array_equal(found["S"], S.toarray())
-    named = read_examples(file, "names")[1]
-    assert named.tolist() == [words[c] for c in Y]
-    assert "lacks the array(s) ['z']" in refused("train", file, "--label", "z")
-    assert "struct is no array" in refused("train", file, "--label", "struct")
-
-
-def test_spoilt_mat_files(tmp_path: Path) -> None:
-    savemat(tmp_path / "a.mat", {"X": X, "y": Y})
-    whole = (tmp_path / "a.mat").read_bytes()
-    for spoilt in (
-        b"",
-        whole[:200],
-        whole[:-1000],
-        b"x" * 500,
-        whole[:140] + b"\xff" * 80 + whole[220:],
-    ):
-        (tmp_path / "a.mat").write_bytes(spoilt)
-        said = refused("train", tmp_path / "a.mat")
-        assert "not a readable .mat file" in said or "lacks the array(s) ['y']" in said
-    (tmp_path / "a.mat").write_bytes(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + bytes(400))
-    assert "not a readable .mat file" in refused("train", tmp_path / "a.mat")
-    savemat(tmp_path / "a.mat", {"X": X})
-    assert "lacks the array(s) ['y']" in refused("train", tmp_path / "a.mat")
-    words = np.array([["a", "b"][i % 2] for i in range(150)], object)
-    savemat(tmp_path / "a.mat", {"X": X, "y": words})
-    run("train", tmp_path / "a.mat")
-    assert load_model(tmp_path / "a.refsolve").classifier.classes_.tolist() == ["a", "b"]

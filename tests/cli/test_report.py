@@ -14,7 +14,7 @@ from rich.console import Console
 
 from verification.errors import InvalidArgumentError
 from verification.instances.instance import Instance
-from verification.report.document import Cell, Code, Document, Paragraph, number, table
+from verification.report.document import Cell, Code, Document, Paragraph, table
 from verification.report.page import render_html
 from verification.report.render import (
     plain,
@@ -102,22 +102,6 @@ def test_plain_reaches_nested_values() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (None, "-"),
-        (0.0, "0"),
-        (float("inf"), "inf"),
-        (1.5e-7, "1.5e-07"),
-        (0.25, "0.25"),
-        (12345.6, "1.2e+04"),
-        (123.4, "123"),
-    ],
-)
-def test_number(value: float | None, text: str) -> None:
-    assert number(value) == text
-
-
 def test_a_row_of_the_wrong_length_is_refused() -> None:
     with pytest.raises(ValueError, match="2 columns"):
         table("t", ("a", "b"), [("1",)])
@@ -152,13 +136,6 @@ def test_the_verdict_shown_is_the_report_s(verdicts: tuple[Verdict, ...], ok: bo
     assert document.ok is ok
     assert any(word in terminal(document) for word in ("FAILED", "INCONCLUSIVE")) is not ok
     assert json.loads(render_json(document))["ok"] is ok
-
-
-def test_a_failure_shows_its_message_and_counterexample_everywhere() -> None:
-    document = report_document(report(Verdict.PASS, Verdict.FAIL))
-    for text in (terminal(document), render_html(document)):
-        assert "message of fail" in text
-        assert "project([1.0, 2.0])" in text
 
 
 @pytest.mark.parametrize("width", [40, 160])

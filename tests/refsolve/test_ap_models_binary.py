@@ -1,7 +1,5 @@
 """The binary SVM: one slack and all labellings, against the sum of hinges."""
 
-import itertools
-
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -48,60 +46,6 @@ def test_the_structural_form_has_the_optimum_of_the_hinges(n, C, bias):
             )
 
 
-def test_the_slack_is_the_mean_hinge():
-    # max over labellings z of |A|/n - <w,Psi(X,y) - Psi(X,z)>, Psi(X,z) = (1/2n) sum z_i x_i
-    rng = np.random.default_rng(150)
-    X, y = _data(rng, 6)
-    signs, w = 2 * y - 1, rng.normal(size=3)
-    slack = max(
-        (np.array(z) != signs).mean() - w @ ((signs - np.array(z)) @ X) / 12
-        for z in itertools.product((-1, 1), repeat=6)
-    )
-    mean = np.maximum(0, 1 - signs * (X @ w)).mean()
-    assert slack == pytest.approx(mean, rel=1e-12)
-    assert binary_svm.primal(X, y, w=w, C=7.0) == pytest.approx(w @ w / 2 + 7 * mean, rel=1e-12)
-
-
-def test_weights_on_labellings_are_a_point_of_the_box():
-    rng = np.random.default_rng(151)
-    X, y = _data(rng, 5)
-    signs = 2 * y - 1
-    labels = rng.choice([-1, 1], size=(7, 5))
-    weights = 2.0 * rng.dirichlet(np.ones(7))
-    by_labels = binary_svm.certificate(X, y, C=2.0, labels=labels, weights=weights)
-    alpha = np.array([weights[labels[:, i] != signs[i]].sum() for i in range(5)]) / 5
-    by_alpha = binary_svm.certificate(X, y, C=2.0, alpha=alpha)
-    assert by_labels.weights == pytest.approx(alpha)
-    assert by_labels.dual == pytest.approx(by_alpha.dual)
-    # the dual of the structural form: sum weights |A|/n - 1/2||sum weights (Psi(y) - Psi(z))||^2
-    errors = (labels != signs).mean(axis=1)
-    u = weights @ ((signs - labels) @ X) / 10
-    assert by_labels.dual == pytest.approx(weights @ errors - u @ u / 2)
-    off = binary_svm.certificate(X, y, C=2.0, labels=labels, weights=weights / 2)
-    assert off.violation == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("bias", [False, True, "free"])
-def test_the_gap_is_the_difference_and_a_bound_for_any_pair(bias):
-    rng = np.random.default_rng(152)
-    X, y = _data(rng, 12)
-    best = refsolve.solve("binary_svm.primal", X=X, y=y, C=5.0, bias=bias)
-    for _ in range(10):
-        w = best.x + 0.3 * rng.normal(size=3)
-        b = {} if bias == "free" else {"b": rng.normal() if bias else 0.0}
-        for dual in ({"alpha": rng.uniform(-0.1, 0.6, size=12)}, {}):
-            proof = binary_svm.certificate(X, y, C=5.0, w=w, bias=bias, **b, **dual)
-            assert proof.primal >= best.value - 1e-7 >= proof.dual - 2e-7
-            assert proof.gap == pytest.approx(proof.primal - proof.dual, rel=1e-9)
-            assert proof.gap == pytest.approx(proof.residuals.sum() + proof.drift, rel=1e-12)
-            assert (proof.residuals >= 0).all()
-            assert np.linalg.norm(w - best.x) <= proof.distance + 1e-4
-            if bias == "free":
-                assert proof.weights @ (2 * y - 1) == pytest.approx(0, abs=1e-12)
-        if dual:
-            assert proof.violation > 0
-
-
 def test_the_best_bias_is_a_minimiser():
     rng = np.random.default_rng(153)
     for _ in range(30):
@@ -144,13 +88,10 @@ def test_duals_outside_their_domain():
     assert binary_svm.dual(X, y, alpha=[0.4, 0.5], C=1.0, bias=True) < 1
 
 
-def test_one_class_sparse_rows_and_scales():
+def test_one_class_and_sparse_rows():
     one = refsolve.solve("binary_svm.primal", X=[[1.0], [2.0]], y=[1, 1], C=1.0, bias="free")
     assert one.value == pytest.approx(0, abs=1e-9)
     assert one.certificate.b >= 1 - 1e-6
     X, y = _data(np.random.default_rng(155), 8)
     sparse = refsolve.solve("binary_svm.dual", X=scipy.sparse.csr_matrix(X), y=y, C=1.0)
     assert sparse.value == pytest.approx(_hinges(X, y, 1.0, False), abs=1e-7)
-    for scale, C in itertools.product((1e-3, 1e3), (1e-2, 1e2)):
-        for bias in (False, True, "free"):
-            certified("binary_svm.primal", X=scale * X, y=y, C=C, bias=bias)

@@ -9,8 +9,7 @@ import scipy.sparse
 from _draw import certified
 
 import refsolve
-from refsolve.models import ap_ramp, ap_svm, latent_ap_svm
-from refsolve.models._ap_descent import descend
+from refsolve.models import ap_ramp, latent_ap_svm
 
 
 def _falls(objectives, value):
@@ -30,40 +29,6 @@ def _ramp(X, y, w):
 def _small(rng, P=2, N=3):
     y = rng.permutation([1] * P + [0] * N)
     return rng.normal(size=(P + N, 2)), y
-
-
-@pytest.mark.parametrize("C", [0.5, 20.0])
-def test_the_ramp_is_what_its_definition_says(C):
-    rng = np.random.default_rng(160)
-    for _ in range(10):
-        X, y = _small(rng)
-        w = rng.normal(size=2)
-        ramp = (ap_ramp.primal(X, y, w=w, C=C) - w @ w / 2) / C
-        assert ramp == pytest.approx(_ramp(X, y, w), abs=1e-12)
-        assert 1 - naive.precision(np.argsort(-(X @ w)), y) - 1e-12 <= ramp < 1
-        whole = ap_svm.primal(X, y, w=w, C=C)  # the same where w ranks perfectly
-        assert ap_ramp.primal(X, y, w=w, C=C) <= whole * (1 + 1e-12)
-
-
-def test_a_step_bounds_the_ramp_from_above_by_its_slack():
-    rng = np.random.default_rng(164)
-    for _ in range(10):
-        X, y = _small(rng)
-        w, every = rng.normal(size=2), [naive.inversions(R, y) for _, R in naive.rankings(y)]
-        reference = every[rng.integers(len(every))]
-        proof = ap_ramp.certificate(X, y, C=3.0, w=w, reference=reference)
-        assert proof.objective == pytest.approx(ap_ramp.primal(X, y, w=w, C=3.0), rel=1e-12)
-        assert proof.slack >= 0
-        assert proof.primal == pytest.approx(proof.objective + proof.slack, rel=1e-12)
-        tight = ap_ramp.certificate(X, y, C=3.0, w=w)
-        assert tight.slack == 0
-        assert tight.primal == pytest.approx(proof.objective, rel=1e-12)
-
-
-def test_the_ramp_bounds_the_worst_order_of_ties():
-    # w = 0 ties all: the worst order has the negatives first
-    X, y = np.eye(5), np.array([1, 0, 0, 1, 0])
-    assert ap_ramp.primal(X, y, w=np.zeros(5), C=1.0) == pytest.approx(1 - (1 / 4 + 2 / 5) / 2)
 
 
 def test_each_step_solves_its_convex_program():
@@ -111,16 +76,6 @@ def test_ramp_objectives_never_rise_and_end_at_a_critical_point(C):
         assert after.value == pytest.approx(found.value, abs=1e-6 * C)
 
 
-def test_the_first_step_is_ap_svm():
-    rng = np.random.default_rng(163)
-    X, y = rng.normal(size=(10, 2)), np.array([1, 0] * 5)
-    convex = refsolve.solve("ap_svm.primal", X=X, y=y, C=30.0)
-    ramp = refsolve.solve("ap_ramp.primal", X=X, y=y, C=30.0)
-    first = ap_ramp.primal(X, y, w=convex.x, C=30.0)
-    assert ramp.certificate.objectives[0] == pytest.approx(first, rel=1e-3)
-    assert ramp.value <= first + 1e-6
-
-
 def test_an_outlier_pulls_the_hinge_and_not_the_ramp():
     # a positive far on the wrong side turns the hinge's w; its ramp is bounded
     X = np.array([[1.0], [1.2], [0.9], [-1.0], [-1.1], [-0.8], [-60.0]])
@@ -131,38 +86,6 @@ def test_an_outlier_pulls_the_hinge_and_not_the_ramp():
     assert ramp.x[0] > 0.1
     best = 1 - naive.precision(np.argsort(-X[:, 0]), y)
     assert _ramp(X, y, ramp.x) == pytest.approx(best, abs=1e-6)
-
-
-def test_a_step_that_raised_the_objective_is_dropped():
-    class Proof:
-        def __init__(self, objective):
-            self.objective = objective
-
-    from refsolve.models._ap_descent import DescentCertificate
-
-    zero = np.zeros(1)
-    values = iter([3.0, 2.0, 2.5, 0.0])
-
-    def proof(value):
-        return DescentCertificate(
-            0.0, 0.0, 0.0, value, 1.0, value, 0.0, zero, 0.0, zero, zero, value, 0.0
-        )
-
-    class Master:
-        def __init__(self, name):
-            self.name = name
-
-        def posed(self, operation, finish):
-            return self.name, finish({})
-
-    def step(state):
-        value = next(values)
-        answer = refsolve.oracle.Answer(state + 1, value, None, proof(value))
-        return answer, Master(f"program {state[0]:g}"), lambda found: answer
-
-    name, answer = descend(np.zeros(1), 5.0, 1.0, step, lambda x: x)
-    assert name == "program 1"
-    assert answer.certificate.objectives == (5.0, 3.0, 2.0)
 
 
 # ---- latent ---------------------------------------------------------------------------------
@@ -259,13 +182,3 @@ def test_bags_of_one_candidate_are_ap_svm():
     assert latent.value == pytest.approx(plain.value, abs=1e-7)
     assert sparse.value == pytest.approx(plain.value, abs=1e-7)
     assert latent.certificate.slack == 0
-
-
-def test_rows_without_inversions_may_be_any_of_their_bag():
-    data = {"X": np.eye(4), "bags": [0, 0, 1, 1], "y": [0, 1], "C": 1.0}
-    given = {"chosen": [0, 2], "rankings": [[0, 0], [1, 1]], "weights": [0.5, 0.5]}
-    a, b = (
-        latent_ap_svm.certificate(**data, w=np.ones(4), candidates=[[0, row], [0, 2]], **given)
-        for row in (2, 3)
-    )
-    assert a.gap == b.gap > 0

@@ -1,17 +1,14 @@
 """Discovery, the declarations as text, and what importing the package costs."""
 
-import inspect
 import subprocess
 import sys
 import types
 
 import pytest
-from _draw import CONVEX, SETS
 
 import refsolve
 from refsolve import catalogue, declared, protocols
 from refsolve.errors import InvalidParameterError, OracleUncertainError, Status, UnknownProblemError
-from refsolve.proofs import families
 from refsolve.spec import Spec, Symbol
 
 
@@ -79,25 +76,6 @@ def test_what_a_module_lacks_is_named(protocol, members):
     assert set(members.split()) - set(protocols.missing(protocol, empty)) <= {
         "SPEC", "dual_set", "pieces", "operations", "certificate"
     }  # fmt: skip
-
-
-@pytest.mark.parametrize("stem", SETS)
-def test_functions_of_a_set_take_the_declared_parameters(stem):
-    module = catalogue.load(stem)
-    labels = ["y"] if "y" in catalogue.arguments(module) else []
-    for name in ("constraints", "violation", "repair", "halfspaces"):
-        taken = list(inspect.signature(getattr(module, name)).parameters)[1:]
-        assert taken == labels + list(module.SPEC.names)
-
-
-@pytest.mark.parametrize("stem", CONVEX)
-def test_functions_of_a_loss_take_the_declared_parameters(stem):
-    module = catalogue.load(stem)
-    labels = ["y"] if families.of(module).name == "multilabel" else []
-    for name in ("value", "conjugate"):
-        taken = list(inspect.signature(getattr(module, name)).parameters)[1:]
-        assert taken == labels + list(module.SPEC.names)
-    assert catalogue.load(module.dual_set).support
 
 
 def test_only_stems_without_a_twin_are_flagged():

@@ -92,17 +92,6 @@ def test_solutions_are_certified(name: str) -> None:
     assert proof.assumptions
 
 
-def test_maximising_turns_the_bounds() -> None:
-    p = cp.Variable(8, nonneg=True)
-    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(p))), [cp.sum(p) == 1])
-    problem.solve(solver="CLARABEL")
-    proof = certify(problem)
-    assert proof
-    assert proof.lower <= math.log(8) <= proof.upper + 1e-12
-    assert proof.value >= math.log(8) - 1e-6
-    assert proof.bound == pytest.approx(proof.upper - proof.lower, abs=1e-15)
-
-
 def solved(name: str) -> cp.Problem:
     problem = PROBLEMS[name]()
     problem.solve(solver="CLARABEL")
@@ -228,20 +217,6 @@ def test_no_status_is_believed() -> None:
     proof = certify(problem)
     assert proof
     assert proof.solver_said == "infeasible"
-
-
-def test_declared_bounds_help_and_are_told() -> None:
-    x = cp.Variable(2)
-    problem = cp.Problem(cp.Minimize(x[0]), [x[0] + x[1] >= 0])
-    x.value = np.array([-1.0, 1.0])
-    assert certify(problem).bound == math.inf
-    proof = certify(problem, bounds={x: ([-1, -5], 1)})
-    assert proof.bound == pytest.approx(0, abs=1e-7)
-    assert "declared bounds" in " ".join(proof.assumptions)
-    with pytest.raises(InvalidParameterError, match="low <= high"):
-        certify(problem, bounds={x: (1, 0)})
-    with pytest.raises(InvalidParameterError, match="variables of the problem"):
-        certify(problem, bounds={cp.Variable(): (0, 1)})
 
 
 def test_problems_out_of_reach_are_named_errors() -> None:

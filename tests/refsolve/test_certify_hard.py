@@ -186,11 +186,15 @@ def test_declared_bounds_are_constraints_for_every_verdict() -> None:
     proof = certify(problem, bounds={x: (0, 10)})
     assert proof.status is Verdict.SUBOPTIMAL
     assert proof.bound == pytest.approx(5)
+    assert "declared bounds" in " ".join(proof.assumptions)
     x.value = 50.0
     assert certify(problem, bounds={x: (0, 1)}).status is Verdict.VIOLATED
     S = cp.Variable((2, 2), symmetric=True)
-    for bounds in ({S: (0, 1)}, {x: ([0, 1], 2)}, {"x": (0, 1)}, {x: 3}):
-        with pytest.raises(InvalidParameterError, match="bounds"):
+    for bounds, words in (
+        ({S: (0, 1)}, "bounds"), ({x: ([0, 1], 2)}, "bounds"), ({"x": (0, 1)}, "bounds"), ({x: 3}, "bounds"),
+        ({x: (1, 0)}, "low <= high"), ({cp.Variable(): (0, 1)}, "variables of the problem"),
+    ):  # fmt: skip
+        with pytest.raises(InvalidParameterError, match=words):
             certify(cp.Problem(cp.Minimize(x + cp.trace(S))), bounds=bounds)  # type: ignore[arg-type]
 
 

@@ -1,17 +1,17 @@
 """The entropy losses: naive twins, sixty-digit truth, 1 - s, and the inequalities between them."""
 
-import itertools
+from decimal import Decimal
+from fractions import Fraction
 
-import _sixty_digits
 import numpy as np
 import pytest
-import scipy.optimize
-from _draw import certified, example
+from _draw import certified
 
 import refsolve
 from refsolve import certificates
 from refsolve.errors import InvalidParameterError
-from refsolve.generators.entropy import TopK
+from refsolve.generators.entropy import Entropy, TopK
+from refsolve.proofs import curved
 from refsolve.proofs.loss import Loss
 
 Real = np.longdouble
@@ -19,47 +19,17 @@ TOPK = ["topk_entropy_alpha", "topk_entropy_beta"]
 MULTICLASS = ["softmax", *TOPK]
 
 
-def _naive(stem, z, k=1):
-    """The value by the formula of the paper, U found by trying all sizes; moderate scores only."""
-    z = np.sort(np.asarray(z, float))[::-1]
-    if stem == "softmax":
-        return np.log1p(np.exp(z).sum())
-    one = 0.0 if stem == "topk_entropy_alpha" else 1.0
-    for u in range(min(k, z.size + 1)):
-        rest = one + np.exp(z[u:]).sum()
-        if u == z.size or (k - u) * np.exp(z[u]) <= rest * (1 + 1e-14):
-            break
-    rho = u / k
-    if stem == "topk_entropy_alpha":
-        level = (1 - rho) * np.log(rest / (1 - rho))
-        return np.log1p(np.exp(rho * np.log(k) + z[:u].sum() / k + level))
-    return rho * np.log(k) + z[:u].sum() / k + (1 - rho) * np.log(rest / (1 - rho))
-
-
-@pytest.mark.parametrize("stem", MULTICLASS)
-def test_the_value_is_the_formula_and_the_maximum_of_the_dual(stem):
-    rng = np.random.default_rng(71)
-    for d in (1, 2, 5):
-        for k in range(1, (d if stem != "topk_entropy_beta" else d + 2) + 1):
-            params = {} if stem == "softmax" else {"k": k}
-            loss = Loss(stem, params, d)
-            z = rng.choice([1.0, 5.0]) * rng.normal(size=d)
-            lower, upper = (float(v) for v in loss.value_bounds(z.astype(Real)))
-            assert upper - lower <= 1e-15 * max(1, upper)
-            assert upper == pytest.approx(_naive(stem, z, k), rel=1e-13)
-            # scipy on mu >= 0, whose values are upper bounds
-            alpha = stem == "topk_entropy_alpha"
-
-            def dual(mu, z=z, k=k, alpha=alpha):
-                total = np.exp(z - mu).sum()
-                if alpha:
-                    return np.log(total) + mu.sum() / k
-                return np.log1p(total) + mu.sum() / k
-
-            if stem != "softmax":
-                best = scipy.optimize.minimize(dual, np.ones(d), bounds=[(0, None)] * d, tol=1e-12)
-                value = np.log1p(np.exp(best.fun)) if alpha else best.fun
-                assert -1e-13 <= value - upper <= 1e-6
+def sixty_digits(b, alpha, coupled, k, *, beta):
+    """The same minimiser in sixty digits, which proves itself: x, 1 - s, log(1 - s), and the loss if alpha = 0."""
+    stem = "topk_simplex_beta" if beta else "topk_simplex_alpha"
+    exact = tuple(Fraction(float(v)) for v in b)
+    posed = curved.Curved(
+        Entropy(), stem, (("k", k), ("r", 1)), exact, Fraction(alpha), int(coupled), 1.0
+    )
+    found = curved.solve(posed)
+    with curved.precision(posed):
+        rest = found.complement[0]
+        return found.x, rest, rest.ln(), curved.value(posed, found) if alpha == 0 else None
 
 
 SCALES = [(1.0, 0.0), (30.0, 0.0), (300.0, 1e-300), (30.0, 1.0), (1e4, 1e3), (3.0, 1e10)]
@@ -74,21 +44,21 @@ def test_roots_have_the_digits_of_sixty_digit_arithmetic(stem, scale, alpha):
         d = int(rng.integers(1, 5))
         k = int(rng.integers(1, d + 1))
         b = rng.normal(size=d) * scale
-        truth = _sixty_digits.solve(b, alpha, alpha * coupled, k, beta=beta)
+        right_x, right_rest, log, loss = sixty_digits(b, alpha, coupled, k, beta=beta)
         root = TopK(b.astype(Real), Real(alpha), Real(alpha * coupled), k, beta)
         x, rest = root.point()
         size = 1 + scale + abs(np.log(alpha or 1.0))
-        for found, right in zip((*x, rest), (*truth.x, truth.y), strict=True):
-            if right > _sixty_digits.Decimal("1e-4900"):  # longdouble ends there
+        for found, right in zip((*x, rest), (*right_x, right_rest), strict=True):
+            if right > Decimal("1e-4900"):  # longdouble ends there
                 right = Real(str(right))
                 assert abs(found - right) <= 1e-17 * size * right
         low, high = root.complement()
-        exact = Real(str(_sixty_digits.log(truth.y)))
+        exact = Real(str(log))
         assert low <= exact <= high
         assert high - low <= 1e-15 * size
         if alpha == 0:
             lower, upper = Loss(stem, {"k": k}, d).value_bounds(b.astype(Real))
-            value = Real(str(_sixty_digits.value(b, truth)))
+            value = Real(str(loss))
             assert abs(upper - value) <= 1e-18 * size
             assert abs(lower - value) <= 1e-18 * size
 
@@ -96,9 +66,9 @@ def test_roots_have_the_digits_of_sixty_digit_arithmetic(stem, scale, alpha):
 def test_a_plateau_of_saturated_caps_keeps_the_digits_of_one_minus_s():
     # for t between the second and third score s + y - 1 is below rounding, but the root is unique
     b = [100.0, 60.0, 20.0]
-    truth = _sixty_digits.solve(b, 0, 0, 2, beta=True)
+    _, rest, *_ = sixty_digits(b, 0, False, 2, beta=True)
     root = TopK(np.array(b, Real), Real(0), Real(0), 2, True)
-    assert float(root.point()[1]) == pytest.approx(float(truth.y), rel=1e-15)
+    assert float(root.point()[1]) == pytest.approx(float(rest), rel=1e-15)
     assert float(root.point()[1]) == pytest.approx(np.exp(-60) / 2, rel=1e-12)
 
 
@@ -164,48 +134,6 @@ def test_large_scores_and_both_ends_of_the_step():
 # ---- truncated
 
 
-def _pieces(z, k):
-    return (np.array(kept) for kept in itertools.combinations(range(z.size), z.size - k + 1))
-
-
-def _softmax(z):
-    return float(np.log1p(np.exp(z).sum()))
-
-
-def test_the_truncated_loss_is_the_least_of_all_pieces():
-    rng = np.random.default_rng(75)
-    for d in (1, 3, 5):
-        for k in range(1, d + 1):
-            for z in (rng.normal(size=d) * 2, rng.integers(-1, 2, size=d) * 1.0):
-                scores = np.insert(z, 1, 0.0)
-                naive = min(_softmax(z[kept]) for kept in _pieces(z, k))
-                found = certified("truncated_topk_entropy.value", scores=scores, y=1, k=k)
-                assert found.value == pytest.approx(naive, abs=1e-8)
-                loss = Loss("truncated_topk_entropy", {"k": k}, d)
-                assert float(loss.value_bounds(z.astype(Real))[1]) == pytest.approx(
-                    naive, rel=1e-14
-                )
-
-
-def test_the_truncated_prox_is_the_best_over_all_pieces():
-    rng = np.random.default_rng(76)
-    for d in (2, 4):
-        for k in range(1, d + 1):
-            v, t = rng.normal(size=d) * 2, float(rng.uniform(0.2, 4))
-            c = rng.uniform(0, 1, size=d)
-            found = certified("truncated_topk_entropy.prox", v=v, t=t, k=k, costs=c)
-            tried = []
-            for kept in _pieces(v, k):
-                part = refsolve.solve("softmax.prox", v=v[kept], t=t, costs=c[kept])
-                u = v.copy()
-                u[kept] = part.x
-                tried.append((part.certificate.value, u))
-            value, u = min(tried, key=lambda pair: pair[0])
-            assert found.value == pytest.approx(value, abs=1e-8)
-            bound = found.certificate.distance + 1e-6
-            assert np.linalg.norm(found.x - u) <= bound
-
-
 def test_the_truncated_gradient_drops_the_first_of_equal_classes():
     scores = np.array([0.0, 2.0, 2.0, 1.0])
     found = refsolve.solve("truncated_topk_entropy.gradient", scores=scores, y=0, k=2)
@@ -250,38 +178,3 @@ def test_wrong_truncated_candidates_are_caught():
 
 
 # ---- the other generators
-
-
-def test_one_vs_all_with_two_classes_is_twice_binary():
-    z = np.array([0.3, -0.7])
-    loss = Loss("ova_logistic", {}, 2, 1)
-    assert float(loss.value_bounds(z.astype(Real))[1]) == pytest.approx(np.log1p(np.exp(z)).sum())
-    scores = np.array([0.3, 0.7])  # the ground truth has its sign turned
-    found = refsolve.solve("ova_logistic.value", scores=scores, y=1)
-    assert found.value == pytest.approx(np.log1p(np.exp(z)).sum(), abs=1e-9)
-
-
-def test_multilabel_entropy_with_one_label_is_softmax():
-    rng = np.random.default_rng(77)
-    scores = rng.normal(size=4) * 3
-    row = np.array([0, 0, 1, 0])
-    for operation in ("value", "gradient"):
-        one = refsolve.solve(f"multilabel_entropy.{operation}", scores=scores, y=row).x
-        two = refsolve.solve(f"softmax.{operation}", scores=scores, y=2).x
-        np.testing.assert_allclose(one, two, atol=1e-6)
-
-
-def test_binary_and_simplex_proposals_solve_their_equations():
-    rng = np.random.default_rng(78)
-    for stem in ("ova_logistic", "multilabel_entropy"):
-        for beta in (0.0, 1e-8, 1.0, 1e6):
-            loss = example(stem, rng, 5).loss
-            b = rng.normal(size=5).astype(Real)
-            x, rest = loss.propose(b, Real(beta))
-            if stem == "ova_logistic":
-                slope = beta * x - b + np.log(x) - np.log(rest)
-            else:
-                slope = beta * x - b + np.log(x + loss.target)
-                slope = slope - slope.mean()
-                assert abs(x.sum()) <= 1e-17
-            assert abs(slope).max() <= 1e-16 * (10 + beta)

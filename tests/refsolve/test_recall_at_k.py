@@ -7,7 +7,6 @@ import pytest
 from _draw import certified
 
 from refsolve import fenchel
-from refsolve.errors import InvalidParameterError
 from refsolve.models import recall_at_k
 
 
@@ -63,22 +62,3 @@ def test_the_certificate_of_any_points_is_what_lies_between_them():
         assert min(proof.residuals.min(), proof.drift) >= 0
         over = max(0.0, -weights.min(), np.maximum(weights, 0).sum() - C)
         assert proof.violation == pytest.approx(over)
-
-
-@pytest.mark.parametrize(
-    ("name", "given"),
-    [
-        ("k", {"k": 7}),
-        ("k", {"k": 0}),
-        ("y", {"y": np.ones(7, int)}),
-        ("sets", {"sets": np.ones((1, 7), bool)}),
-        ("sets", {"sets": np.ones((1, 7), int)}),
-        ("weights", {"weights": np.zeros(2)}),
-        ("w", {"w": np.zeros(3)}),
-    ],
-)
-def test_bad_arguments_are_named(name, given):
-    X, y = _data(4)
-    plain = {"X": X, "y": y, "C": 1.0, "k": 3, "sets": y[None] > 0, "weights": np.zeros(1)}
-    with pytest.raises(InvalidParameterError, match=name):
-        recall_at_k.certificate(**(plain | given))

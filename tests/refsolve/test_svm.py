@@ -57,21 +57,6 @@ def test_svm_primal_meets_dual_and_libsvm(loss, seed):
     assert sparse.relative_gap < 1e-8
 
 
-@pytest.mark.parametrize("loss", LOSSES)
-def test_svm_bias_is_the_best_one(loss):
-    rng = np.random.default_rng(5)
-    X, y, _ = draw(11, 2, 1, 3)
-    weight = rng.exponential(size=11)
-    for _ in range(20):
-        w = rng.normal(size=2)
-        proof = svm.certificate(
-            X, y, C=1.0, alpha=np.ones(11), w=w, loss=loss, sample_weight=weight
-        )
-        grid = [_risk(X, y, w, proof.b + step, weight, loss) for step in (-0.1, -1e-4, 1e-4, 0.1)]
-        assert proof.primal <= min(grid) + 1e-12
-        np.testing.assert_allclose(proof.gap, proof.primal - proof.dual, rtol=1e-9)
-
-
 def _two_view_risk(X, y, Z, p, w, b, v, rho, weight):
     total = (w @ w + v @ v) / 2
     for x, label, z, c in zip(X, y, Z, weight, strict=True):

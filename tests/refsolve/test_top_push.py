@@ -5,7 +5,6 @@ import pytest
 import scipy.sparse
 from _draw import certified
 
-from refsolve.errors import InvalidParameterError
 from refsolve.models import top_push
 
 
@@ -63,21 +62,3 @@ def test_multipliers_outside_of_the_domain_bound_nothing():
     assert np.isfinite(top_push.dual(X, y, multipliers=inside, C=1.0))
     for off in (np.where(y, 1.01, 1.0) * inside, inside - 0.5 * (np.arange(14) == 2)):
         assert top_push.dual(X, y, multipliers=off, C=1.0) == -np.inf
-
-
-@pytest.mark.parametrize(
-    ("name", "given"),
-    [
-        ("C", {"C": 0.0}),
-        ("y", {"y": np.ones(14, int)}),
-        ("w", {"w": np.zeros(2)}),
-        ("multipliers", {"multipliers": np.zeros(13)}),
-        ("X", {"X": np.full((14, 3), np.nan)}),
-    ],
-)
-def test_bad_arguments_are_named(name, given):
-    X, y = _data(4)
-    with pytest.raises(InvalidParameterError, match=name):
-        top_push.certificate(
-            **({"X": X, "y": y, "C": 1.0, "multipliers": np.zeros(14)} | given),
-        )

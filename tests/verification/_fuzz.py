@@ -54,22 +54,8 @@ WATCHED = {
 }  # fmt: skip
 SECONDS = 20
 NUMBERS = (
-    0,
-    1,
-    -1,
-    2,
-    7,
-    255,
-    2**31 - 1,
-    2**31,
-    2**53 + 1,
-    2**63 - 1,
-    2**63,
-    2**64,
-    10**400,
-    1e308,
-    0.5,
-)
+    0, 1, -1, 2, 7, 255, 2**31 - 1, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 2**64, 10**400, 1e308, 0.5,
+)  # fmt: skip
 WORDS = (
     b"nan", b"inf", b"-1", b"1e400", b'"', b",", b":", b"\n", b"\r", b"\x00", b"\xff\xfe", b"PK\x05\x06", b"(",
     b"[" * 2000, b"{", b"9" * 5000, b"0x1p9999", b"<f8", b"|O", b"<U9999", b"(1, 2)f8", b"True", b"#", b"qid:1",
@@ -145,22 +131,10 @@ def _json(data: bytes, rng: random.Random, others: list[bytes]) -> bytes:
             :200
         ].decode("utf-8", "surrogateescape")
     else:
+        deep = json.loads("[" * 400 + "]" * 400)
         odd = (
-            json.loads("[" * 400 + "]" * 400),
-            None,
-            True,
-            "",
-            "nan",
-            "0x1p9999",
-            "\ud800",
-            "<O8",
-            [],
-            {},
-            [[[]]],
-            1.5,
-            {"float": "inf"},
-            *NUMBERS,
-        )
+            deep, None, True, "", "nan", "0x1p9999", "\ud800", "<O8", [], {}, [[[]]], 1.5, {"float": "inf"}, *NUMBERS,
+        )  # fmt: skip
         parent[key] = rng.choice(odd)
     try:
         return json.dumps(tree).encode() + rest

@@ -1,7 +1,6 @@
 """Naive twins for the tests: no formula of the code under test."""
 
 import dataclasses
-import itertools
 
 import numpy as np
 
@@ -10,21 +9,6 @@ from verification.instances import datasets
 from verification.problems.problem import lookup
 from verification.reference_solvers import solvers
 from verification.verdicts import verify_model
-
-
-def others(scores, y, costs):
-    """Margins z of the other classes."""
-    scores = np.asarray(scores, dtype=float)
-    c = np.ones(scores.size) if costs is None else np.asarray(costs, dtype=float)
-    return np.delete(scores - scores[y] + c, y)
-
-
-def hinge_value(z, k, variant):
-    """Loss by its definition: a maximum over all subsets of k classes."""
-    if variant == "beta":
-        z = np.maximum(z, 0)
-    sums = [sum(subset) for subset in itertools.combinations(z, k)]
-    return max(0.0, max(sums) / k)
 
 
 def drawn(problem, count=1, seed=1, largest=12):

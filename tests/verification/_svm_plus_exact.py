@@ -30,46 +30,6 @@ def deformed(Kz, C, lam, weight, delta=0.0):
     return solve(Fraction(lam) * eye + Fraction(C) * Kt * W, Kt)
 
 
-def primal(w, b, v, rho, X, y, Z, C, lam, *, loss, weight, nonneg, delta):
-    """P after the least rise of rho that makes the point feasible; best own slacks."""
-    W, V, b, rho, C, lam, delta = (
-        exact(w), exact(v), Fraction(b), Fraction(rho), Fraction(C), Fraction(lam), Fraction(delta),
-    )  # fmt: skip
-    cost = C * exact(weight)
-    need = 1 - exact(y) * (exact(X) @ W + b)
-    need = np.maximum(need, Fraction(0)) if nonneg else need
-    g = exact(Z) @ V + rho
-    total = sum(W * W) / 2 + lam / 2 * sum(V * V)
-    if delta == 0:
-        lift = max(Fraction(0), max(need - g))
-        rho, g = rho + lift, g + lift
-        xi = g
-    else:
-        price = lam / delta * exact(weight)
-        free = g * price / (cost + price) if loss == "squared_hinge" else g - cost / price
-        xi = np.maximum(free, need)
-        total += sum(price * (xi - g) ** 2) / 2
-    if loss == "hinge":
-        return total + sum(cost * xi)
-    return total + sum(cost * xi * xi) / 2 + lam / 2 * rho * rho
-
-
-def dual(alpha, beta, X, y, Z, C, lam, *, loss, weight, delta):
-    """D; the multipliers are Fractions in its domain."""
-    u = (alpha * exact(y)) @ exact(X)
-    assert sum(alpha * exact(y)) == 0
-    assert min(alpha) >= 0
-    assert min(beta) >= 0
-    Kz = exact(Z) @ exact(Z).T
-    value = sum(alpha) - sum(u * u) / 2
-    if loss == "squared_hinge":
-        Q = deformed(Kz, C, lam, weight, delta)
-        return value - (alpha + beta) @ Q @ (alpha + beta) / 2
-    e = alpha + beta - Fraction(C) * exact(weight)
-    assert sum(e) == 0
-    return value - (e @ Kz @ e + Fraction(delta) * sum(e * e / exact(weight))) / (2 * Fraction(lam))
-
-
 def feasible(alpha, beta, y, C, *, loss, weight, nonneg):
     """Multipliers moved into the domain of the dual: clipped, balanced, with the sum they need."""
     alpha = np.maximum(exact(alpha), Fraction(0))

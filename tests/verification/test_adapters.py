@@ -4,6 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
+from scipy.special import wrightomega
 
 from fast.losses import ova_hinge, softmax, topk_hinge_alpha
 from fast.sets import bipartite_simplex, simplex, topk_simplex_alpha
@@ -20,6 +21,7 @@ from verification.adapters._steps import each
 from verification.adapters.truth import insert
 
 FEW = ("ground_truth", "ties")
+SIMPLEX, PROX, UPDATE = "simplex.projection", "softmax.prox", "softmax.sdca_update"
 
 
 @pytest.fixture(autouse=True)
@@ -29,19 +31,7 @@ def _few_instances(monkeypatch):
         monkeypatch.setitem(check.COUNTS, "quick", max(6, check.COUNTS["quick"] // 8))
 
 
-def passes(adapted, problem, only=FEW, **options):
-    report = verify(adapted, problem, checks=only, shrink=False, **options)
-    assert report.ok, report
-    return report
-
-
-def fails(adapted, problem, only=FEW, **options):
-    report = verify(adapted, problem, checks=only, shrink=False, **options)
-    assert report.failures, report
-    return report
-
-
-# -- order, names, constants ----------------------------------------------------------------------
+# -- functions as people have them: their order, names, scaling, layout
 
 
 def other_order(radius, vector):
@@ -52,78 +42,169 @@ def other_names(v, s, eps):
     return simplex.project(v, s + 0 * eps)
 
 
-def test_positional_order():
-    passes(adapt(other_order, "simplex.projection", order=("r", "a")), "simplex.projection")
-    fails(adapt(other_order, "simplex.projection", order=("a", "r")), "simplex.projection")
+def late(eps, v, r):
+    return simplex.project(v, r)
 
 
-def test_other_names_and_constants():
-    mine = adapt(other_names, "simplex.projection", rename={"s": "r"}, constants={"eps": 1e-9})
-    assert list(inspect.signature(mine).parameters) == ["a", "r"]
-    assert mine([3.0, 1.0]).tolist() == [1.0, 0.0]  # the default of r, and a list
-    passes(mine, "simplex.projection")
+def strict(v, r, /):
+    return simplex.project(v, r)
 
 
-def test_a_constant_may_come_before_the_data():
-    def late(eps, v, r):
-        return simplex.project(v, r)
-
-    passes(adapt(late, "simplex.projection", constants={"eps": 0}), "simplex.projection")
-
-
-def test_positional_only_parameters():
-    def strict(v, r, /):
-        return simplex.project(v, r)
-
-    mine = adapt(strict, "simplex.projection", order=("a", "r"))
-    assert mine(a=np.array([2.0, 0.0]), r=3.0).tolist() == [2.5, 0.5]
-    assert adapt(strict, "simplex.projection")(np.array([2.0, 0.0]), 3.0).tolist() == [2.5, 0.5]
-
-
-def test_ufuncs_and_builtins_do_not_say_what_they_take():
-    from scipy.special import wrightomega
-
-    passes(adapt(wrightomega, "lambert_w_exp.value"), "lambert_w_exp.value")
-    with pytest.raises(CandidateSignatureError, match=r"give order=\(\.\.\.\)"):
-        adapt(wrightomega, "lambert_w_exp.value", rename={"x": "t"})
-
-
-def test_without_a_problem_the_functions_own_names_are_kept():
-    mine = adapt(other_names, rename={"v": "a", "s": "r"}, constants={"eps": 0})
-    assert list(inspect.signature(mine).parameters) == ["a", "r"]
-    passes(mine, "simplex.projection")
-
-
-def test_keyword_arguments_of_any_name():
-    def loose(v, **rest):
-        return simplex.project(v, rest["s"])
-
-    passes(adapt(loose, "simplex.projection", rename={"v": "a", "s": "r"}), "simplex.projection")
-
-
-# -- scaling ---------------------------------------------------------------------------------------
+def loose(v, **rest):
+    return simplex.project(v, rest["s"])
 
 
 def update_with_lambda(q, y, k_ii, lam, n, costs=None, sample_weight=None):
     """An update in units of 1/n: blocks a_i/(C n)."""
-    C = 1 / (lam * n)
-    return softmax.sdca_update(q, y, k_ii, C, costs, sample_weight) * lam
+    return softmax.sdca_update(q, y, k_ii, 1 / (lam * n), costs, sample_weight) * lam
 
 
-def test_lambda_for_c_and_blocks_in_other_units():
-    mine = adapt(
-        update_with_lambda,
-        "softmax.sdca_update",
-        rename={"lam": "C"},
-        constants={"n": 7},
-        scale={"C": lambda C: 1 / (7 * C)},
-        answer=lambda x, C: 7 * C * x,
-    )
-    passes(mine, "softmax.sdca_update")
-    forgot = adapt(
-        update_with_lambda, "softmax.sdca_update", rename={"lam": "C"}, constants={"n": 7}
-    )
-    fails(forgot, "softmax.sdca_update")
+def prox_of_all(v, y, t, costs=None):
+    """Prox in m entries, that of the truth 0."""
+    rest = None if costs is None else np.delete(costs, y)
+    return np.insert(softmax.prox(np.delete(v, y), t, rest), y, 0.0)
+
+
+def conjugate_of_all(x, y, costs=None):
+    """Conjugate as a function of the m scores: +inf unless the entries sum to 0."""
+    slack = 8 * len(x) * np.finfo(x.dtype).eps * np.abs(x).sum()
+    rest = None if costs is None else np.delete(costs, y)
+    return softmax.conjugate(np.delete(x, y), rest) if abs(x.sum()) <= slack else np.inf
+
+
+def gradient_of_others(scores, y, costs=None, sample_weight=None):
+    return np.delete(softmax.gradient(scores, y, costs, sample_weight), y)
+
+
+def hinge_from_one(scores, y, k):
+    return topk_hinge_alpha.value(scores, np.asarray(y) - 1, k)
+
+
+def of_two_kinds(a, y, r):
+    assert set(y.tolist()) <= {-1, 1}
+    return bipartite_simplex.project(a, (y + 1) // 2, r)
+
+
+def only_batches(a, k, r):
+    assert a.ndim == 2
+    assert r.shape == (len(a),)
+    return [topk_simplex_alpha.project(row, k, s).tolist() for row, s in zip(a, r, strict=True)]
+
+
+def values_of_rows(scores, y, costs=None, sample_weight=None):
+    assert scores.ndim == 2
+    assert y.shape == (len(scores),)
+    return ova_hinge.value(scores, y, costs, sample_weight)
+
+
+def single_only(a, r):
+    if a.dtype != np.float32:
+        raise TypeError("float32 only")
+    return np.asarray(simplex.project(a.astype(float), r), dtype=np.float32)
+
+
+def half_precision(a, r):
+    return np.asarray(simplex.project(a.astype(np.float16).astype(float), r), np.float32)
+
+
+def in_place(a, r):
+    a[:] = simplex.project(a, r)
+
+
+def into_out(a, r, out):
+    out[:] = simplex.project(a, r)
+
+
+def everything(lam, labels, norms, margins, out):
+    """Order, batches, labels from one, lambda for C, in units of C, into an argument."""
+    for i in range(len(margins)):
+        C = 1 / lam
+        out[i] = softmax.sdca_update(margins[i], labels[i] - 1, norms[i], C) / C
+
+
+LAMBDA = {"rename": {"lam": "C"}, "constants": {"n": 7}}
+#: What passes with these options: problem, function, options, and checks.
+PASSES = {
+    "positional order": (SIMPLEX, other_order, {"order": ("r", "a")}, FEW),
+    "names and constants": (SIMPLEX, other_names, {"rename": {"s": "r"}, "constants": {"eps": 1e-9}}, FEW),
+    "a constant before the data": (SIMPLEX, late, {"constants": {"eps": 0}}, FEW),
+    "a ufunc": ("lambert_w_exp.value", wrightomega, {}, FEW),
+    "own names": (
+        SIMPLEX, other_names, {"problem": None, "rename": {"v": "a", "s": "r"}, "constants": {"eps": 0}}, FEW,
+    ),
+    "keywords of any name": (SIMPLEX, loose, {"rename": {"v": "a", "s": "r"}}, FEW),
+    "lambda for C, blocks in other units": (
+        UPDATE, update_with_lambda,
+        LAMBDA | {"scale": {"C": lambda C: 1 / (7 * C)}, "answer": lambda x, C: 7 * C * x}, FEW,
+    ),
+    **{
+        f"truth of 0 at {at}": (PROX, prox_of_all, {"truth": "zero", "truth_at": at}, FEW)
+        for at in (0, 1, -1)
+    },
+    "truth in balance": (
+        "softmax.conjugate", conjugate_of_all, {"truth": "balance", "truth_at": 1}, ("conjugate", "ties"),
+    ),
+    "truth absent": ("softmax.gradient", gradient_of_others, {"truth": "absent"}, FEW),
+    "labels from one": ("topk_hinge_alpha.value", hinge_from_one, {"labels": 1}, ("ties",)),
+    "labels of two kinds": ("bipartite_simplex.projection", of_two_kinds, {"labels": (-1, 1)}, FEW),
+    "batches that return lists": (
+        "topk_simplex_alpha.projection", only_batches, {"rows": ("r",)}, ("ground_truth", "batch"),
+    ),
+    "batches of losses": ("ova_hinge.value", values_of_rows, {"rows": True}, ("ties", "batch")),
+    "single precision": (SIMPLEX, single_only, {"dtype": "float32"}, ("ground_truth", "scales")),
+    "overwrites an argument": (SIMPLEX, in_place, {"overwrites": "a"}, ("purity", "ties")),
+    "writes into out": (SIMPLEX, into_out, {"out": "out"}, FEW),
+    "everything at once": (
+        UPDATE, everything,
+        {"order": ("C", "y", "k_ii", "q"), "out": "out", "rows": True, "labels": 1,
+         "scale": {"C": "1/C"}, "answer": lambda x, C: C * x}, FEW,
+    ),
+}  # fmt: skip
+#: What fails, and a word of why.
+FAILS = {
+    "positional order": (SIMPLEX, other_order, {"order": ("a", "r")}, FEW, ""),
+    "lambda as if it were C": (UPDATE, update_with_lambda, LAMBDA, FEW, ""),
+    "a truth that is not 0": (
+        "softmax.conjugate", conjugate_of_all, {"truth": "zero", "truth_at": 1}, ("conjugate",), "",
+    ),
+    "labels from one": ("topk_hinge_alpha.value", hinge_from_one, {}, ("ties",), ""),
+    "a mean over the rows": (SIMPLEX, lambda a: a.mean(), {"rows": True}, ("ties",), "average or sum over the rows"),
+    "single precision, unsaid": (SIMPLEX, single_only, {}, ("ground_truth",), "float32 only"),
+    "single precision is no excuse for worse": (SIMPLEX, half_precision, {"dtype": np.float32}, ("ground_truth",), ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_what_is_adapted_passes(name):
+    problem, function, options, only = PASSES[name]
+    adapted = adapt(function, **{"problem": problem, **options})
+    report = verify(adapted, problem, checks=only, shrink=False, every=3)
+    assert report.ok, report
+    if "dtype" in options:
+        assert all(r.instance.has_dtype("float32") for r in report.results if r.verdict == "pass")
+
+
+@pytest.mark.parametrize("name", FAILS)
+def test_what_is_adapted_wrongly_fails(name):
+    problem, function, options, only, said = FAILS[name]
+    report = verify(adapt(function, problem, **options), problem, checks=only, shrink=False)
+    assert report.failures, report
+    assert said in report.failures[0].message
+
+
+def test_the_signature_is_the_problems_and_arguments_may_be_lists():
+    mine = adapt(other_names, SIMPLEX, rename={"s": "r"}, constants={"eps": 1e-9})
+    assert list(inspect.signature(mine).parameters) == ["a", "r"]
+    assert mine([3.0, 1.0]).tolist() == [1.0, 0.0]  # the default of r, and a list
+    mine = adapt(strict, SIMPLEX, order=("a", "r"))
+    assert mine(a=np.array([2.0, 0.0]), r=3.0).tolist() == [2.5, 0.5]
+    assert adapt(strict, SIMPLEX)(np.array([2.0, 0.0]), 3.0).tolist() == [2.5, 0.5]
+    assert "y" not in inspect.signature(adapt(prox_of_all, PROX, truth="zero")).parameters
+    with pytest.raises(CandidateSignatureError, match=r"give order=\(\.\.\.\)"):
+        adapt(wrightomega, "lambert_w_exp.value", rename={"x": "t"})
+    given = np.array([3.0, 1.0])
+    assert adapt(in_place, SIMPLEX, overwrites="a")(a=given, r=1.0).tolist() == [1.0, 0.0]
+    assert given.tolist() == [3.0, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -167,47 +248,6 @@ def test_answers_by_part():
     assert found["A"].tolist() == [0, 1, 2]
 
 
-# -- the entry of the ground truth ------------------------------------------------------------------
-
-
-def prox_of_all(v, y, t, costs=None):
-    """Prox in m entries, that of the truth 0."""
-    rest = None if costs is None else np.delete(costs, y)
-    return np.insert(softmax.prox(np.delete(v, y), t, rest), y, 0.0)
-
-
-def conjugate_of_all(x, y, costs=None):
-    """Conjugate as a function of the m scores: +inf unless the entries sum to 0."""
-    slack = 8 * len(x) * np.finfo(x.dtype).eps * np.abs(x).sum()
-    rest = None if costs is None else np.delete(costs, y)
-    return softmax.conjugate(np.delete(x, y), rest) if abs(x.sum()) <= slack else np.inf
-
-
-def gradient_of_others(scores, y, costs=None, sample_weight=None):
-    return np.delete(softmax.gradient(scores, y, costs, sample_weight), y)
-
-
-@pytest.mark.parametrize("at", [0, 1, -1])
-def test_vectors_with_an_entry_for_the_truth(at):
-    mine = adapt(prox_of_all, "softmax.prox", truth="zero", truth_at=at)
-    assert "y" not in inspect.signature(mine).parameters
-    passes(mine, "softmax.prox")
-
-
-def test_the_truth_balances_the_others():
-    mine = adapt(conjugate_of_all, "softmax.conjugate", truth="balance", truth_at=1)
-    passes(mine, "softmax.conjugate", only=("conjugate", "ties"))
-    wrong = adapt(conjugate_of_all, "softmax.conjugate", truth="zero", truth_at=1)
-    fails(wrong, "softmax.conjugate", only=("conjugate",))
-
-
-def test_gradients_without_the_truth():
-    passes(adapt(gradient_of_others, "softmax.gradient", truth="absent"), "softmax.gradient")
-    single = adapt(gradient_of_others, "softmax.gradient", truth="absent")
-    found = single(scores=np.array([0.0, 0.0, 0.0]), y=1)
-    assert found == pytest.approx([1 / 3, -2 / 3, 1 / 3])
-
-
 def test_entry_of_the_truth_in_rows():
     rows = np.array([[1.0, 2.0], [3.0, 4.0]])
     assert insert(rows, 1, "balance").tolist() == [[1.0, -3.0, 2.0], [3.0, -7.0, 4.0]]
@@ -220,26 +260,6 @@ def test_entry_of_the_truth_in_rows():
     assert found == pytest.approx(np.array([[-2, 1, 1], [1, 1, -2]]) / 3)
 
 
-# -- labels, layouts, batches -----------------------------------------------------------------------
-
-
-def test_labels_from_one():
-    def hinge(scores, y, k):
-        return topk_hinge_alpha.value(scores, np.asarray(y) - 1, k)
-
-    passes(adapt(hinge, "topk_hinge_alpha.value", labels=1), "topk_hinge_alpha.value", ("ties",))
-    fails(adapt(hinge, "topk_hinge_alpha.value"), "topk_hinge_alpha.value", ("ties",))
-
-
-def test_labels_of_two_kinds():
-    def project(a, y, r):
-        assert set(y.tolist()) <= {-1, 1}
-        return bipartite_simplex.project(a, (y + 1) // 2, r)
-
-    mine = adapt(project, "bipartite_simplex.projection", labels=(-1, 1))
-    passes(mine, "bipartite_simplex.projection")
-
-
 def test_transposed_matrices():
     def train(X, y):
         assert X.shape == (2, 3)
@@ -249,54 +269,13 @@ def test_transposed_matrices():
     assert mine(X=np.arange(6.0).reshape(3, 2), y=None)["W"].tolist() == [[0, 1], [2, 3], [4, 5]]
 
 
-def only_batches(a, k, r):
-    assert a.ndim == 2
-    assert r.shape == (len(a),)
-    return [topk_simplex_alpha.project(row, k, s).tolist() for row, s in zip(a, r, strict=True)]
-
-
-def test_functions_of_batches_that_return_lists():
-    name = "topk_simplex_alpha.projection"
-    passes(adapt(only_batches, name, rows=("r",)), name, only=("ground_truth", "batch"))
-
-
-def test_batches_of_losses():
-    def values(scores, y, costs=None, sample_weight=None):
-        assert scores.ndim == 2
-        assert y.shape == (len(scores),)
-        return ova_hinge.value(scores, y, costs, sample_weight)
-
-    passes(adapt(values, "ova_hinge.value", rows=True), "ova_hinge.value", ("ties", "batch"))
-
-
-def test_a_mean_over_the_rows_is_recognised():
-    mine = adapt(lambda a: a.mean(), "simplex.projection", rows=True)
-    report = fails(mine, "simplex.projection", only=("ties",))
-    assert "average or sum over the rows" in report.failures[0].message
-
-
-# -- precision, places of the answer ------------------------------------------------------------------
-
-
-def test_single_precision_only():
-    def project(a, r):
-        if a.dtype != np.float32:
-            raise TypeError("float32 only")
-        return np.asarray(simplex.project(a.astype(float), r), dtype=np.float32)
-
-    name = "simplex.projection"
-    fails(project, name, only=("ground_truth",))
-    report = passes(adapt(project, name, dtype="float32"), name, only=("ground_truth", "scales"))
-    assert all(r.instance.has_dtype("float32") for r in report.results if r.verdict == "pass")
-
-
 def test_precision_holds_in_a_process_of_its_own():
     def project(a, r):
         assert a.dtype == np.float32
         return np.asarray(simplex.project(a, np.float32(r)))
 
-    mine = adapt(project, "simplex.projection", dtype="float32")
-    passes(mine, "simplex.projection", isolate=True)
+    mine = adapt(project, SIMPLEX, dtype="float32")
+    assert verify(mine, SIMPLEX, checks=FEW, shrink=False, isolate=True).ok
 
 
 def test_what_single_precision_cannot_hold_is_not_posed():
@@ -304,60 +283,12 @@ def test_what_single_precision_cannot_hold_is_not_posed():
     from verification.instances.instance import Instance
 
     def given(a, r):
-        return Instance.of("simplex.projection", a=np.array(a), r=r)
+        return posed(Instance.of(SIMPLEX, a=np.array(a), r=r), np.float32)
 
-    assert posed(given([1.0, 0.1], 0.5), np.float32)["a"].tolist() == [1.0, float(np.float32(0.1))]
-    assert posed(given([1.0], 1e-50), np.float32) is None
-    assert posed(given([1e-60, 0.0], 1.0), np.float32) is None
-    assert posed(given([1e60, 0.0], 1.0), np.float32) is None
-    assert posed(given([0.0, 0.0], 0.0), np.float32)["r"] == 0.0
-
-
-def test_single_precision_is_no_excuse_for_worse():
-    def project(a, r):
-        return np.asarray(simplex.project(a.astype(np.float16).astype(float), r), np.float32)
-
-    name = "simplex.projection"
-    fails(adapt(project, name, dtype=np.float32), name, only=("ground_truth",))
-
-
-def in_place(a, r):
-    a[:] = simplex.project(a, r)
-
-
-def into_out(a, r, out):
-    out[:] = simplex.project(a, r)
-
-
-def test_functions_that_overwrite_an_argument_or_write_into_out():
-    name = "simplex.projection"
-    mine = adapt(in_place, name, overwrites="a")
-    given = np.array([3.0, 1.0])
-    assert mine(a=given, r=1.0).tolist() == [1.0, 0.0]
-    assert given.tolist() == [3.0, 1.0]
-    passes(mine, name, only=("purity", "ties"))
-    passes(adapt(into_out, name, out="out"), name)
-
-
-def test_everything_at_once():
-    """Order, batches, labels from one, lambda for C, in units of C, into an argument."""
-
-    def update(lam, labels, norms, margins, out):
-        for i in range(len(margins)):
-            C = 1 / lam
-            out[i] = softmax.sdca_update(margins[i], labels[i] - 1, norms[i], C) / C
-
-    mine = adapt(
-        update,
-        "softmax.sdca_update",
-        order=("C", "y", "k_ii", "q"),
-        out="out",
-        rows=True,
-        labels=1,
-        scale={"C": "1/C"},
-        answer=lambda x, C: C * x,
-    )
-    passes(mine, "softmax.sdca_update")
+    assert given([1.0, 0.1], 0.5)["a"].tolist() == [1.0, float(np.float32(0.1))]
+    for a, r in (([1.0], 1e-50), ([1e-60, 0.0], 1.0), ([1e60, 0.0], 1.0)):
+        assert given(a, r) is None
+    assert given([0.0, 0.0], 0.0)["r"] == 0.0
 
 
 # -- names, decorators, errors ----------------------------------------------------------------------

@@ -8,14 +8,11 @@ import numpy as np
 import pytest
 from _part import every
 
-import refsolve
 from refsolve.proofs import ranking_truth
 from refsolve.proofs.ranking_truth import UnprovedError
 from verification import certificates, verify
 from verification.certificates import ranking
-from verification.failures import replay
-from verification.faulty_solvers.ranking import ap_loss_off_by_one, ap_without_the_last_rank
-from verification.instances import drawing, families
+from verification.instances import families
 from verification.instances.instance import Instance
 from verification.kit.loop import applicable
 from verification.kit.solver_call import Caller, CandidateCrashError
@@ -34,39 +31,6 @@ def value(scores, y):
     return sound.infer(scores, y)[0]
 
 
-def by_orders(scores, y):
-    """The loss by its definition: every order of the samples, AP and Psi from the order itself."""
-    scores = [Fraction(float(s)) for s in scores]
-    up = [i for i in range(len(y)) if y[i]]
-    down = [i for i in range(len(y)) if not y[i]]
-
-    def psi(place):
-        return sum(
-            (1 if place[i] < place[j] else -1) * (scores[i] - scores[j]) for i in up for j in down
-        ) / Fraction(len(up) * len(down))
-
-    def precision(place):
-        ranked = sorted(place[i] for i in up)
-        return sum(Fraction(k, p + 1) for k, p in enumerate(ranked, 1)) / len(up)
-
-    ideal = {i: p for p, i in enumerate(up + down)}
-    best = None
-    for order in itertools.permutations(range(len(y))):
-        place = {i: p for p, i in enumerate(order)}
-        found = 1 - precision(place) + psi(place) - psi(ideal)
-        best = found if best is None else max(best, found)
-    return best
-
-
-@pytest.mark.parametrize("family", ["random", "planted", "ties", "adversarial", "scales"])
-def test_the_truth_is_the_maximum_over_all_orders(family):
-    for instance in families.draw(INFERENCE, family, 40, seed=2, largest=5):
-        if instance["y"].size <= 5:
-            best = ranking.optimum(instance)
-            assert best.value == by_orders(instance["scores"], instance["y"])
-            assert best.error == 0
-
-
 def test_the_truth_in_extended_precision_is_the_exact_one():
     rng = np.random.default_rng(0)
     for P, N in ((1, 40), (40, 1), (12, 70), (30, 30)):
@@ -76,16 +40,6 @@ def test_the_truth_in_extended_precision_is_the_exact_one():
         assert exact.error == 0 < extended.error < 1e-14
         assert abs(exact.value - extended.value) <= extended.error
         assert ranking_truth.objective(scores, y, extended.inversions)[0] <= exact.value
-
-
-def test_printed_counterexamples():
-    """M1: opt may be P + 1. M3: opt rises with j."""
-    far = ranking_truth.solve(np.array([10.0, 0.0]), [1, 0])
-    assert far.value == 0
-    assert far.inversions.tolist() == [0, 0]
-    mixed = ranking_truth.solve(np.array([0.0, 1.0, -100.0]), [1, 0, 0])
-    assert mixed.value == Fraction(3, 2)
-    assert mixed.inversions.tolist() == [1, 1, 0]
 
 
 def test_rankings_are_conjugate_partitions():
@@ -173,15 +127,6 @@ def test_float32_is_judged_by_its_own_precision():
     assert not certificates.judge(fine, Candidate(np.asarray(off))).ok
 
 
-def test_subgradients_are_compared_as_they_were_returned():
-    right = ranking.expected(INSTANCE)
-    h = INSTANCE["scores"] + np.array([0.0, 3.0, 0.0, 0.0])
-    assert ranking.subgradient_defect(INSTANCE, right, h)[0] <= 0
-    too_steep = right + np.array([0.0, 3.0, 0.0, 0.0])
-    defect, allowed = ranking.subgradient_defect(INSTANCE, too_steep, h)
-    assert defect > allowed
-
-
 @pytest.mark.parametrize(
     "output",
     [(1.0, np.array([1])), (np.array([1.0, 2.0]), np.array([1]), np.zeros(2)),
@@ -191,25 +136,6 @@ def test_malformed_answers_are_crashes(output):
     call = Caller(lambda scores, y: output, lookup(INFERENCE))
     with pytest.raises(CandidateCrashError):
         call(INSTANCE)
-
-
-def test_many_negatives_need_64_bits():
-    """(j + k)(j + k - 1) exceeds int32 from j + k = 46 342 on; the truth is then extended."""
-
-    def narrow(up, down):
-        j = np.arange(1, len(down) + 1, dtype=np.int32)[:, None]
-        k = np.arange(1, len(up) + 1, dtype=np.int32)
-        return (k / ((j + k) * (j + k - 1)) - 2 * (up - down[:, None]) / len(down)) / len(up)
-
-    rng = np.random.default_rng(2)
-    N = 60_000
-    scores = np.concatenate([[0.1, 0.0, 0.0], 1e-9 * rng.normal(size=N)])
-    y = (np.arange(N + 3) < 3).astype(int)
-    instance = Instance.of(INFERENCE, "given", scores=scores, y=y)
-    for gains, ok in ((sound.gains, True), (narrow, False)):
-        found, counts, x = sound.infer(scores, y, gains=gains)
-        judgement = certificates.judge(instance, Candidate(x, value=found, counts=counts))
-        assert judgement.ok is ok, judgement
 
 
 def test_families_hold_what_their_names_promise():
@@ -228,25 +154,6 @@ def test_families_hold_what_their_names_promise():
     assert not all(none)
 
 
-def test_planted_instances_are_at_kinks():
-    """Some other ranking is as good as the best one, up to rounding."""
-    at_kinks = 0
-    for instance in families.draw(INFERENCE, "planted", 100, seed=0, largest=6):
-        scores, y = instance["scores"], instance["y"]
-        best = ranking.optimum(instance)
-        inversions = (np.array(c) for c in itertools.product(range(len(y)), repeat=len(y)))
-        if len(y) > 4:
-            continue
-        near = [
-            c
-            for c in inversions
-            if ranking_truth.ranking_defect(y, c) is None
-            and best.value - ranking_truth.objective(scores, y, c)[0] < 1e-8
-        ]
-        at_kinks += len(near) > 1
-    assert at_kinks >= 20
-
-
 def test_the_tie_grid_is_complete_and_has_exact_kinks():
     drawn = families.draw(INFERENCE, "ties", 4000, seed=0)
     assert len({(i["scores"].tobytes(), i["y"].tobytes()) for i in drawn}) >= 3900
@@ -254,56 +161,6 @@ def test_the_tie_grid_is_complete_and_has_exact_kinks():
     assert any(
         i["y"].tolist() == [1, 0] and i["scores"].tolist() == [0.25, 0.0] for i in drawn
     )  # h_1(1) = 0
-
-
-def test_counterexamples_shrink_to_two_samples_and_replay(tmp_path, capsys):
-    for wrong in (ap_without_the_last_rank, ap_loss_off_by_one):
-        mutant = wrong.mutant
-        report = verify(mutant.candidate, mutant.problem, every=5)
-        smallest = report.counterexample_result.instance
-        assert smallest["scores"].size == 2
-        assert set(np.abs(smallest["scores"]).tolist()) <= {0.0, 1.0, 2.0, 0.5, 0.25}
-        namespace = {}
-        exec(report.counterexample, namespace)
-        shown = capsys.readouterr().out
-        assert shown
-        stored = replay.load(replay.save(report, tmp_path / "failure.json"))
-        assert stored.instance == smallest
-        again = stored.run(mutant.candidate)
-        assert again.verdict is Verdict.FAIL
-        honest = infer if mutant.problem == INFERENCE else value
-        assert stored.run(honest).verdict is Verdict.PASS
-
-
-def test_a_wrong_answer_is_shown_with_all_of_its_parts():
-    report = verify(ap_without_the_last_rank, INFERENCE, every=5)
-    lines = report.counterexample.splitlines()
-    returned, right = (
-        eval(next(x for x in lines if x.startswith(f"# {word}")).split(word, 1)[1])
-        for word in ("returned", "right")
-    )
-    assert len(returned) == len(right) == 3
-    assert returned[1] != right[1]
-    assert right[0] == pytest.approx(0.0)
-
-
-def test_valid_instances_have_both_kinds():
-    assert drawing.valid(INSTANCE)
-    assert not drawing.valid(INSTANCE.with_params(y=np.ones(4, int)))
-    assert not drawing.valid(INSTANCE.with_params(y=np.zeros(4, int)))
-    assert not drawing.valid(INSTANCE.with_params(y=np.array([0, 1, 2, 0])))
-    assert not drawing.valid(INSTANCE.with_params(y=np.array([0, 1])))
-    assert set(families.RANKINGS) == set(families.FAMILIES)
-
-
-def test_the_oracle_passes_as_a_candidate():
-    """Its ranking, rounded from an interior point, is judged like any other."""
-
-    def oracle(scores, y):
-        return refsolve.solve(INFERENCE, scores=scores, y=y)
-
-    report = verify(oracle, INFERENCE, checks=["certified_gap"], timeout=60).raise_if_failed()
-    assert report.counts["pass"] == 150
 
 
 @pytest.mark.parametrize("limit", [10**6, 0])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
-from scipy.special import entr, logsumexp
+from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.svm import LinearSVC
 
@@ -14,8 +14,6 @@ import fast
 from fast.auditing import audit
 from fast.data import npy, rows
 from fast.errors import FastError, InvalidParameterError, InvalidTypeError
-from fast.families import named
-from fast.solvers.free_intercept import GROWTH, LEAST, balanced, prior_sums
 from verification.certificates import erm
 
 N, D, M = 60, 5, 4
@@ -97,44 +95,6 @@ def test_a_free_intercept_keeps_its_bound_and_its_sharpness(loss, m, away):
     again = audit(W, X, y, loss=loss, C=C, intercept=b, refit=True, tol=1e-7, **LOOSE[loss])
     assert again.dual == pytest.approx(optimum, rel=1e-4)
     assert again.least_above == pytest.approx(found.primal / optimum - 1.0, abs=2e-4, rel=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("loss", "gamma"), [("softmax", 0.0), ("ova_logistic", 0.0), ("ova_hinge", 0.5)]
-)
-def test_blocks_that_need_not_sum_to_zero_are_mixed_with_shares(loss, gamma):
-    rng, own, signed = np.random.default_rng(3), np.eye(M, dtype=bool)[Y], loss != "softmax"
-    r, Z, p = (
-        rng.uniform(0.5, 2.0, N),
-        np.c_[X, np.ones(N)],
-        (rng.uniform(size=(N, M)) ** 2 + own) / 2.0,
-    )
-    p = p if signed else p / p.sum(axis=1, keepdims=True)
-    norms = np.linalg.norm(Z, axis=1)
-
-    def gain(p):
-        """Minus the conjugates at the blocks r (e_y - p)."""
-        x = np.abs(own - p)
-        if loss == "ova_hinge":
-            return r @ (x - gamma / 2.0 * x * x).sum(axis=1)
-        return r @ (entr(x) + entr(1.0 - x) if signed else entr(p)).sum(axis=1)
-
-    A, prior = r[:, None] * (own - p), prior_sums(Z, r, norms, own)
-    totals, spread = (
-        np.array([gain(p), abs(gain(p)) + np.abs(A).sum(), 0.0, 0.0]),
-        norms @ np.abs(A),
-    )
-    found, V, _ = balanced(totals, A.T @ Z, spread, prior, N, named(loss), signed, gamma)
-    shares, rho, t, u = r @ own / r.sum(), A.sum(axis=0) / r.sum(), LEAST, np.full(M, -1.0)
-    while u.min() < 0.0 or u.max() > 1.0:
-        t *= GROWTH
-        u = shares + (1.0 - t) / t * rho
-    mixed = (1.0 - t) * p + t * u
-    np.testing.assert_allclose(r @ (own - mixed), 0.0, atol=1e-12)
-    np.testing.assert_allclose(V, (r[:, None] * (own - mixed)).T @ X, atol=1e-10)
-    assert found[0] == pytest.approx((1.0 - t) * gain(p) + t * gain(u + 0.0 * p), rel=1e-9)
-    assert 0.05 < t < 1.0
-    assert found[0] <= gain(mixed)
 
 
 @pytest.mark.parametrize("free", [False, True])

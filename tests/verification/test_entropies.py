@@ -12,7 +12,6 @@ from _part import every
 from _references import tells
 from scipy.special import logsumexp
 
-from refsolve.exact import decimals
 from refsolve.generators.entropy import Entropy
 from refsolve.proofs import curved as entropy
 from verification import Instance, Verdict, certificates
@@ -37,77 +36,6 @@ def problem(b, alpha=0, rho=0, k=1, stem="topk_simplex_alpha", generator=None, t
     return entropy.Curved(
         generator or Entropy(), stem, params, exact, Fraction(alpha), rho, 1.0, target
     )
-
-
-def test_softmax_in_closed_form():
-    b = [0.5, -2.0, 3.0]
-    found = entropy.solve(problem(b))
-    with decimals.digits():
-        powers = [Decimal(v).exp() for v in b]
-        total = 1 + sum(powers)
-        assert all(
-            abs(x - p / total) < Decimal("1e-57") for x, p in zip(found.x, powers, strict=True)
-        )
-        assert abs(found.complement[0] - 1 / total) < Decimal("1e-57")
-        assert abs(entropy.value(problem(b), found) - total.ln()) < Decimal("1e-57")
-
-
-@pytest.mark.parametrize("k", [1, 2, 3])
-@pytest.mark.parametrize("shared", [True, False])
-def test_topk_entropies_in_closed_form(k, shared):
-    """alpha: log(1 + e^v), x = s min(1/k, share of e^u); beta: caps 1/k and 1 - s = e^-t."""
-    stem = "topk_simplex_alpha" if shared else "topk_simplex_beta"
-    for u in itertools.product([-1.0, 0.5, 4.0], repeat=3):
-        order = sorted(u, reverse=True)
-        one = 0.0 if shared else 1.0
-        count = next(
-            n for n in range(k)
-            if n == k - 1 or (k - n) * math.exp(order[n]) <= one + sum(map(math.exp, order[n:]))
-        )  # fmt: skip
-        rest, share = sum(map(math.exp, order[count:])), count / k
-        inner = share * math.log(k) + sum(order[:count]) / k
-        if shared:
-            v = inner + (1 - share) * math.log(rest / (1 - share))
-            value, y = math.log1p(math.exp(v)), 1 / (1 + math.exp(v))
-            x = [(1 - y) * min(1 / k, (1 - share) * math.exp(w) / rest) for w in u]
-        else:
-            t = math.log((1 + rest) / (1 - share))
-            value, y = inner + (1 - share) * t, math.exp(-t)
-            x = [min(math.exp(w - t), 1 / k) for w in u]
-        posed = problem(u, k=k, stem=stem)
-        found = entropy.solve(posed)
-        assert entropy.floats(found.x) == pytest.approx(x, rel=1e-13)
-        assert float(found.complement[0]) == pytest.approx(y, rel=1e-13)
-        assert float(entropy.value(posed, found)) == pytest.approx(value, rel=1e-13)
-
-
-def test_gap_bounds_the_suboptimality():
-    """F(x) - F* <= gap for random feasible x and random interior points p, by evaluating F."""
-    rng = np.random.default_rng(0)
-    for _ in range(30):
-        posed = problem(rng.normal(size=4), 0.7, 1, 2)
-        best = entropy.solve(posed)
-        with entropy.precision(posed):
-
-            def objective(x, y, posed=posed):
-                value = sum(decimals.entropy(v) for v in [*x, y])
-                value -= sum(v * decimals.decimal_of(b) for v, b in zip(x, posed.b, strict=True))
-                square = sum(v * v for v in x) + sum(x) ** 2
-                return value + decimals.decimal_of(posed.alpha) / 2 * square
-
-            x = [Decimal(v) for v in rng.dirichlet(np.ones(5))[:4]]
-            cap = sum(x) / 2
-            x = [min(v, cap) for v in x]
-            if max(x) > sum(x) / 2:
-                continue
-            y = 1 - sum(x)
-            p = [Decimal(v) for v in rng.uniform(0.01, 1, 4)]
-            rest = [Decimal(float(rng.uniform(0.01, 1)))]
-            excess = objective(x, y) - objective(best.x, best.complement[0])
-            assert excess >= -Decimal("1e-50")
-            assert entropy.gap(posed, x, [y], p, rest) >= excess
-            sharp = entropy.gap(posed, x, [y], best.x, best.complement)
-            assert sharp >= excess - Decimal("1e-40")
 
 
 def test_a_solution_that_is_none_is_refused(monkeypatch):

@@ -3,8 +3,7 @@ import pytest
 
 from refsolve.proofs import rationals
 from verification import Instance, certificates
-from verification.certificates import core, loss, tolerance
-from verification.checks import batch
+from verification.certificates import core, loss
 from verification.instances import families, real_scores
 from verification.verdicts.verdict import Candidate
 
@@ -58,16 +57,6 @@ def test_denormal_answers_may_be_off_by_quanta_and_by_no_more(unit):
         assert not certificates.judge(instance, Candidate(np.zeros(3))).ok
 
 
-def test_underflow_counts_quanta_of_the_dtype():
-    double = Instance.of("simplex.projection", a=np.zeros(3), r=1.0, rho=0.0)
-    single = double.astype(np.float32)
-    assert tolerance.quantum(double) == LEAST
-    assert tolerance.quantum(single) == float(np.finfo(np.float32).smallest_subnormal)
-    once = tolerance.underflow(double, 3, 1)
-    assert once == core.exact(tolerance.size_factor(3)) * core.exact(LEAST)
-    assert tolerance.underflow(double, 3, 2, 5) == 7 * once
-
-
 def test_a_point_outside_by_less_than_any_float_is_outside():
     """6, 1, 5, 5 quanta: 6 exceeds a third of their sum by a third of one."""
     x = LEAST * np.array([6.0, 1.0, 5.0, 5.0])
@@ -86,10 +75,3 @@ def test_a_maximiser_is_found_among_margins_of_all_sizes():
         x = rationals.maximiser(core.generator(instance), inner.domain, inner.b)
         assert inner.domain.violation(x) == 0
         assert inner.domain.support(inner.b) == sum(a * b for a, b in zip(x, inner.b, strict=True))
-
-
-def test_batches_hold_duplicated_and_zero_rows():
-    instance = families.draw("topk_hinge_alpha.sdca_update", "random", 1, seed=0)[0]
-    found = batch.rows(instance)
-    assert found.count(instance) == 2
-    assert any(not row["q"].any() for row in found)

@@ -1,7 +1,6 @@
 """What long vectors, earlier calls, other threads and the floating point state show of a solver."""
 
 import functools
-import threading
 import time
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 from verification import checks, verify
 from verification.certificates import certify, extended, text
 from verification.faulty_solvers import memory
-from verification.kit import float_state
 from verification.kit.solver_call import Caller
 from verification.problems.problem import fast_candidate, lookup
 from verification.selftest import stopped, written
@@ -32,15 +30,6 @@ def test_what_stops_too_early_is_wrong_on_the_fixed_regime_and_is_found(kind):
     assert stopped.worst(problem, make(limit, 0.0)) > stopped.WRONG[problem]
     check = "trained" if problem == "binary_svm.primal" else "distributions"
     assert failed(make(limit, 0.0), check, problem, fixed=fixed, shrink=False)
-
-
-def test_distributions_pass_a_right_solver_and_find_float32_in_long_vectors():
-    assert failed(RIGHT, "distributions") is None
-
-    def single(a, r=1.0):
-        return RIGHT(a.astype(np.float32).astype(float) if a.size > 2000 else a, r)
-
-    assert failed(single, "distributions", shrink=False)
 
 
 @pytest.mark.parametrize(
@@ -86,34 +75,6 @@ def test_a_table_under_a_rounded_key_is_found_and_the_calls_are_shown():
     assert any(np.array_equal(printed[0], x) for x in printed[1:])
 
 
-def test_an_answer_of_the_call_before_is_found():
-    calls, before = [0], [None]
-
-    def stale(a, r=1.0):
-        calls[0] += 1
-        x = RIGHT(a, r)
-        old, before[0] = before[0], x
-        return old if calls[0] % 2048 == 0 and old is not None and old.shape == x.shape else x
-
-    report = failed(stale, "history")
-    assert "two instances by turns" in report.failures[0].message
-    assert failed(RIGHT, "history") is None
-
-
-def test_a_workspace_that_threads_share_is_found():
-    shared = {}
-
-    def project(a, r=1.0):
-        work = shared.setdefault(a.size, np.empty(a.size))
-        work[:] = a
-        time.sleep(0 if threading.current_thread() is threading.main_thread() else 0.001)
-        return RIGHT(work, r)
-
-    report = failed(project, "concurrency", shrink=False)
-    assert "four threads at once" in report.failures[0].message
-    assert failed(RIGHT, "concurrency") is None
-
-
 def test_many_calls_are_asked_for_though_some_take_long():
     """As a garbage collector does, or a kernel that is compiled: the fastest of the first ones counts."""
     calls = 0
@@ -128,40 +89,6 @@ def test_many_calls_are_asked_for_though_some_take_long():
 
     report = verify(project, "box.projection", checks=["history"], shrink=False)
     assert report.counts["pass"] == len(report.results)
-
-
-def test_a_state_that_is_left_behind_is_said_once():
-    def leaves(a, r=1.0):
-        np.seterr(divide="raise")
-        return RIGHT(a, r)
-
-    report = verify(leaves, SIMPLEX, checks=["ties"], shrink=False)
-    assert report.counts["fail"] == 1
-    assert "np.seterr): divide from" in report.failures[0].message
-    assert np.geterr()["divide"] != "raise"
-
-
-@pytest.mark.skipif(float_state._SAVED is None, reason="the C library has no fegetenv")
-def test_a_rounding_mode_is_named_and_undone():
-    upward = next((m for m in (0x800, 0x400000) if _rounds(m) == "up"), None)  # x86-64, AArch64
-    if upward is None:
-        pytest.skip("no known number of the mode")
-
-    def rounds(a, r=1.0):
-        float_state._C.fesetround(upward)
-        return RIGHT(a, r)
-
-    report = verify(rounds, SIMPLEX, checks=["ties"], shrink=False)
-    assert report.counts["fail"] == 1
-    assert "to nearest became up" in report.failures[0].message
-    assert float_state.now().rounding == "to nearest"
-
-
-def _rounds(mode):
-    float_state._C.fesetround(mode)
-    found = float_state.now().rounding
-    float_state.restore()
-    return found
 
 
 def test_float32_answers_are_said_once_and_judged_as_such():

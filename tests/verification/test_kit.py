@@ -63,8 +63,9 @@ def test_same_seed_same_report():
         verify(projections.beta, problem, seed=4, checks=names, every=every(8)) for _ in "ab"
     )
     assert [r.to_dict() for r in first.results] == [r.to_dict() for r in second.results]
-    third = verify(projections.beta, problem, seed=5, checks=names, every=every(8))
-    assert [r.instance for r in first.results] != [r.instance for r in third.results]
+    third = verify(projections.beta, problem, seed=5, checks=names[:2], every=every(8))
+    mine = [r.instance for r in first.results if r.check in names[:2]]
+    assert mine != [r.instance for r in third.results]
 
 
 @pytest.mark.parametrize("problem", ["simplex.projection", "topk_hinge_alpha.prox", "svm.primal"])

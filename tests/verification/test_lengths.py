@@ -30,40 +30,6 @@ def test_every_entry_of_a_full_block_counts():
         assert (truth.solution(instance) > 0).all()
 
 
-def test_costly_truths_have_shorter_blocks():
-    assert max(sizes("multiclass_hinge.value")) <= lengths.COSTLY["quick"]
-    assert max(sizes("softmax.prox")) <= lengths.COSTLY["quick"]
-
-
-@pytest.mark.parametrize("problem", ["topk_simplex_beta.projection", "topk_entropy_beta.gradient"])
-def test_k_exceeds_the_length_where_it_may(problem):
-    task = lookup(problem)
-    found = lengths.instances(task, "quick", 0)
-    beyond = [i for i in found if i["k"] > i[task.data].size - task.others]
-    assert (
-        len(beyond) == (len(found) - len(lengths.BLOCKS["quick"])) / 2
-        or not task.generator.rational
-    )
-    assert len(beyond) >= 4
-
-
-def test_k_stays_within_the_length_elsewhere():
-    task = lookup("topk_hinge_alpha.value")
-    assert all(i["k"] < i["scores"].size for i in lengths.instances(task, "quick", 0))
-
-
-def test_rankings_have_both_kinds():
-    task = lookup("average_precision.value")
-    for instance in lengths.instances(task, "quick", 0):
-        assert set(np.unique(instance["y"])) == {0, 1}
-
-
-def test_it_is_a_function_of_the_seed():
-    task = lookup("softmax.value")
-    assert lengths.instances(task, "quick", 3) == lengths.instances(task, "quick", 3)
-    assert lengths.instances(task, "quick", 3) != lengths.instances(task, "quick", 4)
-
-
 def test_functions_take_many_numbers_and_models_have_sizes_of_their_own():
     assert max(sizes("lambert_w_exp.value")) > 128
     assert not lengths.applies(lookup("multiclass_erm.primal"))

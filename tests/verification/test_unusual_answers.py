@@ -9,7 +9,7 @@ from _references import fails
 
 import fast
 from verification import Verdict, verify
-from verification.checks import batch, lengths, purity, trained, trained_purity
+from verification.checks import batch, purity, trained, trained_purity
 from verification.failures.shrink import _simpler_vectors, complexity
 from verification.instances import datasets, families
 from verification.instances.instance import literal
@@ -133,21 +133,6 @@ def test_zeros_have_either_sign_and_shrink_to_the_plain_one():
     assert complexity(first) < complexity(found)
     assert not (np.signbit(first["a"]) & (first["a"] == 0)).any()
     assert np.array_equal(first["a"], found["a"])
-
-
-def test_close_instances_are_closer_than_tolerances():
-    """Of conjugates, points outside the domain by more than rounding and less than 1e-6."""
-    outside = []
-    for instance in families.draw("multiclass_hinge.conjugate", "close", 60, seed=0):
-        x = instance["x"]
-        outside.append(max(x.sum() - 1, -x.min()))
-    assert any(1e-14 < v < 1e-6 for v in outside)
-
-
-def test_some_data_sets_are_long():
-    found = trained.instances(lookup("svm.primal"), "quick", 0)
-    assert max(len(i["y"]) for i in found) == trained.LONG["quick"][1] > 64
-    assert lengths.BLOCKS["quick"][-1] > 1024
 
 
 def test_double_precision_only_is_skipped_and_counted():

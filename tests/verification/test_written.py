@@ -8,7 +8,6 @@ import pytest
 
 from verification import certificates, verify
 from verification.instances import families
-from verification.instances.drawing import valid
 from verification.instances.instance import Instance
 from verification.problems.problem import lookup
 from verification.selftest import written
@@ -75,35 +74,6 @@ def test_three_ports_are_wrong_in_later_calls():
     assert project(a)[0] == 1.0
 
 
-def test_sums_of_dual_points_come_near_one_by_every_size():
-    """1 - s of a port's tolerance, 1e-4 to 1e-13, among some hundred points."""
-    drawn = families.draw("softmax.conjugate", "random", 200, seed=0)
-    missing = np.array([1 - float(i["x"].sum()) for i in drawn])
-    for low, high in ((1e-6, 1e-4), (1e-8, 1e-6), (1e-11, 1e-8), (1e-14, 1e-11)):
-        assert ((missing > low) & (missing < high)).sum() >= 3
-
-
-def test_capped_simplices_are_nearly_full():
-    drawn = families.draw("capped_simplex.projection", "close", 200, seed=0)
-    assert all(valid(i) for i in drawn)
-    room = [i["a"].size - i["r"] / i["cap"] for i in drawn if i["cap"] > 0]
-    assert sum(1e-15 < v < 1e-8 for v in room) >= 10
-
-
-def test_products_of_curvature_and_weight_underflow_beside_a_zero():
-    drawn = families.draw("ova_hinge.sdca_update", "denormal", 200, seed=0)
-    found = [
-        i
-        for i in drawn
-        if i["k_ii"] * i["C"] == 0
-        and i["k_ii"] > 0
-        and i.get("costs") is not None
-        and not i["costs"].any()
-        and (i["q"] == 0).any()
-    ]
-    assert len(found) >= 3
-
-
 @pytest.mark.parametrize(
     ("name", "check"),
     [
@@ -123,15 +93,6 @@ def test_survivors_of_the_first_run_are_found(name, check):
     problem = (written.PROBLEMS | written.MORE)[port["of"]]
     assert not verify(written.build(**port), problem, checks=[check], shrink=False).ok
     assert verify(written.build(port["of"]), problem, checks=[check], shrink=False).ok
-
-
-def test_costs_of_one_side_decide_where_there_are_no_scores():
-    drawn = families.draw("multilabel_hinge.sdca_update", "border", 200, seed=0)
-    alone = [i for i in drawn if i["k_ii"] == 0 and i.get("costs") is not None]
-    assert all(valid(i) for i in alone)
-    for side in (0, 1):
-        zero = [i for i in alone if (i["y"] == side).any() and not i["costs"][i["y"] == side].any()]
-        assert sum(i["costs"].any() for i in zero) >= 5
 
 
 @pytest.mark.parametrize("of", ["alpha_nested", "beta_breakpoints", "bipartite_bisect"])
