@@ -126,10 +126,7 @@ def test_attributes_of_another_model_are_refuted(kind, settings):
     free = {"fit_intercept": True} if "fit_intercept" in kind().get_params() else {}
     model, data, more = fitted(kind, settings | {"tol": 1e-8} | free)
     names = ["coef_", "dual_coef_", "correction_coef_", "correction_intercept_"]
-    # no part of the ranking of an APSVM; of a kernel's expansion the judge takes the sum of dual_coef_ for it
-    judged = kind in (TopKSVC, SVMPlusClassifier) or (
-        kind is not APSVM and "kernel" not in settings
-    )
+    judged = kind is not APSVM  # where it is no part of the ranking
     for name in [*names, *(["intercept_"] if judged else [])]:
         honest = getattr(model, name, None)
         if honest is None or sp.issparse(honest) or not np.any(honest):
@@ -145,6 +142,17 @@ def test_attributes_of_another_model_are_refuted(kind, settings):
             assert "problem 0" not in found.message
         setattr(model, name, honest)
     assert certificates.judge_claims(model, *data, **more).ok
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_an_intercept_that_was_not_asked_for_is_refuted(kernel):
+    X, y, _, _ = examples(TopKSVC)
+    model = TopKSVC(kernel=kernel, fit_intercept=False, tol=1e-2, random_state=0).fit(X, y)
+    assert certificates.judge_claims(model, X, y).ok
+    model.intercept_ = model.intercept_ + 0.1
+    fails(certificates.judge_claims(model, X, y), "intercept_")
+    with pytest.raises(InvalidArgumentError, match="intercept_"):
+        certificates.trained(model, X, y)
 
 
 @pytest.mark.parametrize(("kind", "settings"), CASES)

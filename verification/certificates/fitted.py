@@ -50,6 +50,8 @@ def trained(
         "sample_weight": weights,
         **params,
     }
+    if message := _false_intercept(estimator):
+        raise InvalidArgumentError(message)
     if not (isinstance(kernel, str) and kernel == "linear"):
         K = kernel_matrix(X, kernel, getattr(estimator, "kernel_params", None) or {})
         if estimator.fit_intercept:
@@ -73,6 +75,22 @@ def _top(model: Any, X: Any, y: Any) -> ModelCertificate:
         return ModelCertificate.of(recall.prove(w, sets, recall.repair(given)[0]))
     push = top_push.Problem(Space(X), up, float(model.C))
     return ModelCertificate.of(push.prove(w, push.repair(given)[0]))
+
+
+def _false_intercept(estimator: Any) -> str:
+    """What is wrong with an intercept that ``dual_coef_`` or ``fit_intercept=False`` decides; else empty."""
+    kernel = getattr(estimator, "kernel", "linear")
+    linear = isinstance(kernel, str) and kernel == "linear"
+    if linear and estimator.fit_intercept:
+        return ""
+    A = dense(estimator.dual_coef_) if estimator.fit_intercept else np.zeros((1, 1))
+    off = float(abs(estimator.intercept_ - A.sum(axis=0)).max())
+    if off <= 4 * len(A) * EPS * float(abs(A).sum(axis=0).max()):
+        return ""
+    right = (
+        "the column sums of dual_coef_" if estimator.fit_intercept else "0 without fit_intercept"
+    )
+    return f"intercept_: off by {off:.3g}; expected {right}: the model that was trained"
 
 
 def loss_of(estimator: Any) -> tuple[str, dict[str, Any]]:
@@ -187,6 +205,8 @@ def judge_claims(
     """
     if plus_fitted.is_plus(estimator):
         return plus_fitted.judge_claims(estimator, X, y, Z, sample_weight)
+    if hasattr(estimator, "fit_intercept") and (message := _false_intercept(estimator)):
+        return Judgement(Verdict.FAIL, message=message)
     found = trained(estimator, X, y, sample_weight, groups=groups)
     size = max(abs(found.primal), abs(found.dual))
     if hasattr(estimator, "rankings_"):
