@@ -1,19 +1,18 @@
 """What every estimator does, whatever it trains: stops, interrupts, callbacks, copies, bits, inputs."""
 
+import inspect
 import pickle
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import _naive_ap_svm
-import _naive_entropy_erm
 import _problems
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 from _certified import check_certificate
-from _watched import Recorder, assert_told, interrupt_call
+from _estimators import HINGE, ONE_EACH, SOLVERS
+from _watched import Recorder, assert_told, interrupt_call, interrupt_everywhere
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.ensemble import StackingClassifier
@@ -25,6 +24,8 @@ from sklearn.preprocessing import StandardScaler
 from fast import (
     APSVM,
     LatentAPSVM,
+    MultilabelClassifier,
+    OneVsAllClassifier,
     RecallAtK,
     SVM2KClassifier,
     SVMPlusClassifier,
@@ -44,8 +45,6 @@ from fast.solvers import (
     toppush_newton,
 )
 
-SOLVERS = [("active", 0.0), ("active", 0.5), ("newton", 0.5), ("sdca", 0.0), ("sdca", 0.5)]
-SOLVERS += [("interior", 0.0), ("fista", 0.5)]
 INSIDE = {
     "active": (active_set, "active_pass"),
     "sdca": (blocked_sdca, "update_block"),
@@ -57,25 +56,19 @@ INSIDE = {
 
 @dataclass(frozen=True)
 class Case:
-    """A model that is far from done after a few iterations, its data and its certificate."""
+    """A model that is far from done after a few iterations, and its data."""
 
     model: Any
     data: tuple[Any, ...]
-    check: Callable[..., object]
     stops: tuple[int, ...] = (1, 2, 3)  # iterations after which it is stopped or interrupted
     inside: tuple[object, str] | None = None  # called in each iteration
     calls: tuple[int, ...] = (1, 2, 5)  # the calls of it that are interrupted
-
-
-def certified(model, X, y, Z=None):
-    check_certificate(model, X, y, Z=Z, slack=1e-9 if Z is None else 1e-7)
 
 
 CASES = {
     f"{solver} {gamma}": Case(
         TopKSVC(k=2, C=1.0, gamma=gamma, solver=solver, random_state=0, fit_intercept=True),
         _problems.classes(20),
-        certified,
         inside=INSIDE[solver],
     )
     for solver, gamma in SOLVERS
@@ -84,7 +77,6 @@ CASES |= {
     f"entropy {k}": Case(
         TopKLogisticRegression(k=k, C=10.0),
         _problems.classes(11, n=400, m=8, d=12),
-        certified,
         inside=(entropy_rows, "softmax_rows" if k == 1 else "finished_rows"),
         calls=(3, 4, 5, 7),  # the first ones find the loss at W = 0
     )
@@ -94,43 +86,35 @@ CASES |= {
     "entropy sdca": Case(
         TopKLogisticRegression(k=3, C=10.0, solver="sdca", random_state=0),
         _problems.classes(11, n=100, m=8, d=12),
-        certified,
         inside=INSIDE["sdca"],
     ),
     "truncated": Case(
         TopKLogisticRegression(k=3, truncated=True, C=5.0),
         _problems.classes(13, n=400, m=6, d=20),
-        _naive_entropy_erm.check_truncated,
         stops=(1, 3, 7),
         inside=(entropy_rows, "finished_rows"),
         calls=(3, 6, 10, 14, 18, 22, 26, 30),
     ),
-    "latent": Case(
-        LatentAPSVM(C=20.0), _problems.bags(8), _naive_ap_svm.check_latent, stops=(1, 3, 8)
-    ),
+    "latent": Case(LatentAPSVM(C=20.0), _problems.bags(8), stops=(1, 3, 8)),
     "recall at k": Case(
         RecallAtK(C=30.0),
         _problems.relevant(20),
-        certified,
         inside=(recall_at_k.SetOracle, "__call__"),
     ),
     "top push": Case(
         TopPush(C=10.0),
         _problems.relevant(20, n=300, d=8, shift=5.0),
-        certified,
         inside=(toppush_newton.Blocks, "step"),
         calls=(1, 2, 3),
     ),
     "recall at k, classes": Case(
         RecallAtK(C=1.0),
         _problems.classes(20, n=60),
-        certified,
         inside=(recall_at_k.SetOracle, "__call__"),
     ),
     "top push, classes": Case(
         TopPush(C=1.0),
         _problems.classes(20, n=60),
-        certified,
         inside=(toppush_newton.Blocks, "step"),
         calls=(1, 2, 3),
     ),
@@ -139,7 +123,6 @@ CASES |= {
     solver: Case(
         APSVM(C=30.0, solver=solver),
         _problems.relevant(20),
-        certified,
         inside=(Queries, "infer"),
     )
     for solver in ("bundle", "cutting_plane")
@@ -148,7 +131,6 @@ CASES |= {
     f"{kernel}{' Z' * given}": Case(
         SVMPlusClassifier(kernel=kernel, loss="hinge", C=20.0, gamma=0.3, free_slack=0.05),
         _problems.privileged(16, n=150, classes=4)[: 2 + given],
-        certified,
         stops=(1, 2),
     )
     for kernel in ("linear", "rbf")
@@ -157,9 +139,23 @@ CASES |= {
 CASES["two views"] = Case(
     SVM2KClassifier(C=20.0),
     _problems.privileged(16, n=150, classes=4),
-    certified,
     stops=(1, 4),
 )
+
+
+def check(model, X, y, Z=None):
+    check_certificate(model, X, y, Z=Z)
+
+
+for name, make in (("one-vs-all", OneVsAllClassifier), ("multilabel", MultilabelClassifier)):
+    X, y = _problems.classes(20, n=540)
+    y = (
+        y
+        if make is OneVsAllClassifier
+        else np.eye(6, dtype=bool)[np.minimum(y, 4)] | (X[:, :1] > 2)
+    )
+    for loss in make.stems:
+        CASES[f"{name} {loss}"] = Case(make(loss, C=5.0, random_state=0), (X, y))
 STOPS = [(name, at) for name, case in CASES.items() for at in case.stops]
 
 
@@ -177,7 +173,7 @@ def test_few_iterations_warn_with_the_gap_and_keep_a_certified_model(name, max_i
     assert f"{model.dual_gap_:.3g} > tol = 1e-09; the best model is kept" in message
     assert "max_iter" in message
     seen.assert_whole()
-    case.check(model, *case.data)
+    check(model, *case.data)
     if name == "latent":  # each of its steps has as many
         return
     assert len(seen.models) == model.n_iter_
@@ -201,7 +197,7 @@ def test_a_callback_or_an_interrupt_ends_the_training(name, at, by_error):
         assert np.bincount(model.history_["class"]).tolist() == [at, 1, 1, 1]
     else:
         assert model.n_iter_ == at
-    case.check(model, *case.data)
+    check(model, *case.data)
     X, y = case.data[:2]
     for each in (model, seen.models[-1]) if hasattr(model, "coef_") else (model,):
         assert each.predict(X).shape == np.shape(y)
@@ -219,33 +215,17 @@ def test_an_interrupt_inside_an_iteration_keeps_a_certified_model(name, at, monk
         model.fit(*case.data)
     assert len(calls) < at + 8  # what follows certifies, it does not train
     assert model.dual_gap_ > 1e-12 or name == "truncated"
-    case.check(model, *case.data)
+    check(model, *case.data)
 
 
-SETTLED = {  # fits without a warning; small ones of TopKSVC are polished first
-    f"{solver} {gamma}, {n}": (
-        TopKSVC(C=0.01, gamma=gamma, solver=solver, max_iter=1000, random_state=0, tol=1e-2),
-        _problems.classes(18, n),
-    )
+LARGE = _problems.classes(18, 2500)  # not polished first
+SETTLED = ONE_EACH | {  # fits without a warning
+    f"{solver} {gamma}, 2500": (HINGE(C=0.01, gamma=gamma, solver=solver, tol=1e-2), LARGE)
     for solver, gamma in SOLVERS
-    for n in (40, 2500)
 }
 SETTLED |= {
-    f"{solver} {np.dtype(dtype)}": (
-        APSVM(C=30.0, solver=solver, tol=1e-3),
-        (_problems.relevant(18)[0].astype(dtype), _problems.relevant(18)[1]),
-    )
-    for solver in ("bundle", "cutting_plane")
-    for dtype in (np.float64, np.float32)
-}
-SETTLED |= {
-    "TopKSVC": (
-        TopKSVC(k=2, C=0.1, gamma=0.5, warm_start=True, fit_intercept=True, random_state=0),
-        _problems.classes(27),
-    ),
-    "hinge": (TopKSVC(C=0.1, random_state=0), _problems.classes(22)),
-    "entropy": (TopKLogisticRegression(k=2, random_state=3), _problems.classes(15)),
-    "APSVM": (APSVM(C=3.0, tol=1e-4, warm_start=True), _problems.relevant(22)),
+    "warm": (HINGE(k=2, C=0.1, gamma=0.5, warm_start=True), _problems.classes(27)),
+    "AP, warm": (APSVM(C=3.0, tol=1e-4, warm_start=True), _problems.relevant(22)),
     "latent": (LatentAPSVM(C=20.0, max_rounds=7), _problems.bags(8)),
 }
 SETTLED |= {
@@ -256,7 +236,6 @@ SETTLED |= {
     for kernel in ("linear", "rbf")
     for given in (True, False)
 }
-SETTLED["two views"] = SVM2KClassifier(D=3.0), _problems.privileged(17, classes=3)
 
 
 @pytest.mark.parametrize("name", SETTLED)
@@ -316,7 +295,26 @@ def test_pickles_clones_and_the_same_bits(name):
     assert again.fit(X, *labels).dual_gap_ <= model.tol
 
 
-READ = [name for name, case in CASES.items() if isinstance(case.model, (TopKSVC, APSVM))]
+@pytest.mark.parametrize(
+    ("model", "data"),
+    [
+        (APSVM(C=20.0, ramp=True, tol=1e-2), _problems.relevant(8, n=30)),
+        (APSVM(easy_fraction=0.5, tol=1e-6), _problems.relevant(11, n=30, shift=2.5)),
+        (LatentAPSVM(C=20.0), _problems.bags(8, n=20)),
+    ],
+    ids=repr,
+)
+def test_an_interrupt_anywhere_keeps_a_certified_model_or_is_passed_on(model, data, monkeypatch):
+    """In the search for a start (of the ramp: nine, and the one that is taken), in a step, between two."""
+    passed, kept = interrupt_everywhere(monkeypatch, model, *data)
+    for each in kept:
+        check(each, *data)
+    assert passed == list(range(1, len(passed) + 1))
+    assert len(passed) == 10 or not model.get_params().get("ramp")
+    assert len(kept) > (len(kept) + len(passed)) // 4
+
+
+READ = [name for name, case in CASES.items() if len(case.data) == 2 and name != "latent"]
 
 
 @pytest.mark.parametrize("form", ["dense", "csr", "unsorted csr", "fortran", "mapped"])
@@ -334,8 +332,10 @@ def test_inputs_are_never_mutated(name, form, tmp_path):
         given = np.load(tmp_path / "X.npy", mmap_mode="r")
     else:
         given = sp.csr_array(X) if form == "csr" else np.array(X, order="CF"[form == "fortran"])
-    more = {"groups": np.arange(n) % 3}
-    if isinstance(case.model, TopKSVC):
+    more, takes = {}, inspect.signature(case.model.fit).parameters
+    if "groups" in takes:
+        more = {"groups": np.arange(n) % 3}
+    elif "sample_weight" in takes and name != "truncated":
         more = {"sample_weight": np.random.default_rng(0).uniform(0, 1, n)}
     parts = [given.data, given.indices, given.indptr] if sp.issparse(given) else [given]
     arrays = [*parts, y, *more.values()]

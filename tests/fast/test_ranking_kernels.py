@@ -80,31 +80,6 @@ def test_a_floor_from_a_sample_changes_nothing(shape, rng, monkeypatch):
     assert (floors[-1][0] > -np.inf) == (shape in ("few", "none", "close", "tied"))
 
 
-@pytest.mark.parametrize("method", COMPILED)
-def test_many_short_queries_are_as_good_as_one_by_one(method, rng):
-    shapes = [(2, 1), (1, 2), (3, 20), (1, 70), (60, 3), (5, 9)]
-    parts = [instance(rng, *shape) for shape in shapes]
-    groups = np.repeat(np.arange(len(parts)), [len(y) for _, y in parts])
-    scores, y = (np.concatenate(column) for column in zip(*parts, strict=True))
-    mixed = rng.permutation(len(y))
-    queries = Queries(y[mixed], groups[mixed])
-    cut = queries.infer(scores[mixed], method)
-    assert not np.signbit(cut.coefficients[cut.coefficients == 0.0]).any()
-    value = delta = active = 0.0
-    for q in range(len(parts)):
-        own = groups[mixed] == q
-        coefficients = np.zeros(np.count_nonzero(own))
-        labels = y[mixed][own]
-        one = inference.method("numpy")(
-            scores[mixed][own], labels, np.count_nonzero(labels), coefficients, 1.0 / len(parts)
-        )
-        np.testing.assert_allclose(cut.coefficients[own], coefficients, rtol=1e-15)
-        value, delta, active = value + one.value, delta + one.delta, active + one.active
-    assert cut.value == pytest.approx(value / len(parts), rel=1e-14)
-    assert cut.delta == pytest.approx(delta / len(parts), rel=1e-14)
-    assert cut.active == active
-
-
 @pytest.mark.parametrize("method", ["divide_and_conquer", "select"])
 @pytest.mark.parametrize("shapes", [[(3, 509), (2, 3), (4, 509), (2, 700)], [(4, 509), (2, 550)]])
 def test_queries_that_are_not_short_go_one_by_one(method, shapes, rng):

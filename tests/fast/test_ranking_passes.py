@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from _naive_average_precision import counted, instance, optima, sizes
 
-from fast.errors import InvalidParameterError
 from fast.ranking import inference, many, packed, select, split, write
 
 
@@ -113,23 +112,6 @@ def test_positives_and_negatives_are_collected(n, part, rng):
     split.rank_positives(chosen, np.argsort(chosen), s, start)
     np.testing.assert_array_equal(s, np.sort(chosen)[::-1])
     np.testing.assert_array_equal(start, [np.sum(chosen > v) for v in chosen])
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1.1e300])
-@pytest.mark.parametrize("n", [5, 64, 130])
-def test_a_bad_score_is_seen_wherever_it_stands(bad, n):
-    mask = np.arange(n) % 3 == 0
-    near, places, keys = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)
-    for i in (0, 1, n // 2, n - 1):
-        scores = np.linspace(-1e300, 1e300, n)
-        assert split.collect(scores, mask.view(np.uint8), 0.0, near, places) >= 0
-        assert packed.pack(np.linspace(-1.0, 1.0, n), keys)
-        scores[i] = bad
-        assert split.collect(scores, mask.view(np.uint8), -np.inf, near, places) == -1
-        assert not packed.pack(scores, keys)
-        for method in ("all", "greedy"):
-            with pytest.raises(InvalidParameterError, match=rf"scores\[{i}\]"):
-                inference.method(method)(scores, mask, int(mask.sum()), np.zeros(n), 1.0)
 
 
 def test_labels_are_read_in_one_pass():

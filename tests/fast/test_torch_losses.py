@@ -64,20 +64,6 @@ def compared(stem, scores, y, costs=None, **options):
     np.testing.assert_allclose(gradients.numpy(), slope, atol=unit * (1 + right.max()), rtol=0)
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-@pytest.mark.parametrize("stem", ROWS)
-def test_values_and_gradients_are_those_of_the_kernels(stem, dtype, monkeypatch):
-    """Every other time by the operations of torch, as on other devices."""
-    rng = np.random.default_rng(sum(map(ord, stem)))
-    for trial in range(25):
-        monkeypatch.setattr(_processor, "_kernels", lambda way=trial % 2: kernels if way else None)
-        n, m = 4, int(rng.integers(2, 9))
-        options = arguments(stem, rng, m)
-        scores = torch.from_numpy(rng.standard_normal((n, m)) * 10 ** rng.uniform(-2, 1.5))
-        costs = rng.standard_normal(m) if trial % 3 == 0 else None
-        compared(stem, scores.to(dtype), labels(stem, rng, n, m), costs, **options)
-
-
 @pytest.mark.parametrize("stem", ROWS)
 @pytest.mark.parametrize("found", [kernels, None], ids=["kernels", "torch"])
 def test_long_rows(stem, found, monkeypatch):
