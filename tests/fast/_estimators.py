@@ -56,8 +56,8 @@ ONE_EACH |= {
     "recall, classes": (RecallAtK(C=1.0, tol=1e-6), classes(5, n=40, m=4, d=3)),
     "top push": (TopPush(C=1.0, tol=1e-8), relevant(9, n=300, d=6, shift=5.0)),
     "top push, classes": (TopPush(C=1.0, tol=1e-8), classes(5, n=24, m=3, d=20)),
-    "one-vs-all": (OneVsAllClassifier(C=0.3, tol=1e-6), classes(0, n=60, m=4)),
-    "logistic": (OneVsAllClassifier("logistic", tol=1e-6), classes(0, n=60, m=4)),
+    "one-vs-all": (OneVsAllClassifier(C=0.3, tol=1e-6, random_state=0), classes(0, n=60, m=4)),
+    "logistic": (OneVsAllClassifier("logistic", tol=1e-6, random_state=0), classes(0, n=60, m=4)),
     "multilabel": (MultilabelClassifier(C=0.3, tol=1e-6, random_state=0), labelled()),
     "two views": (SVM2KClassifier(0.5, tol=1e-6), privileged(2)),
 }

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from _certified import check_certificate
+from _estimators import outliers
 from _naive_ap_svm import (
     average_precision,
     cut,
@@ -181,3 +182,26 @@ def test_two_examples_and_zero_features():
     assert model.dual_gap_ <= 1e-4
     check_certificate(model, np.zeros_like(X), y)
     assert model.score(np.zeros_like(X), y) == average_precision(np.zeros(len(y)), y)
+
+
+# ---- ramp -----------------------------------------------------------------------------------
+def test_the_ramp_bounds_the_loss_and_is_below_the_hinge():
+    X, y = outliers(3)
+    model, hinge = fit(X, y, C=20.0, ramp=True), fit(X, y, C=20.0)
+    s = X @ model.coef_[0]
+    assert 1.0 - average_precision(s, y) <= ramp(s, y) + 1e-12 <= 1.0 + 2e-12
+    for attribute in ("objectives_", "n_rounds_", "reference_ranking_"):
+        assert not hasattr(hinge, attribute)
+    w = hinge.coef_[0]
+    assert 0.5 * w @ w + 20.0 * ramp(X @ w, y) <= hinge.primal_objective_ * (1 + 1e-12)
+
+
+def test_it_settles_no_higher_than_where_it_began():
+    X, y = outliers(4)
+    model = APSVM(C=20.0, tol=1e-4, ramp=True).fit(X, y)
+    first = model.objectives_.copy()
+    assert model.n_rounds_ >= 2
+    assert first[-1] < first[0]
+    model.set_params(ramp=False).fit(X, y)
+    check_certificate(model, X, y)
+    assert not hasattr(model, "objectives_")

@@ -114,17 +114,6 @@ def test_easy_examples_far_from_the_origin_are_separated_all_the_same(sparse):
     assert model.primal_objective_ == pytest.approx(near.primal_objective_, rel=1e-3)
 
 
-def test_warm_starts_and_changes_of_the_kind_of_fit():
-    X, y = problem(9)
-    model = APSVM(C=10.0, tol=1e-4, easy_fraction=0.5, warm_start=True).fit(X, y)
-    for C, fraction in ((12.0, 0.5), (12.0, 0.0), (15.0, 1.0), (1.0, 0.3)):
-        model.set_params(C=C, easy_fraction=fraction).fit(X, y)
-        assert model.dual_gap_ <= 1e-4
-        if fraction:
-            check_certificate(model, X, y)
-        else:
-            assert not hasattr(model, "easy_dual_coef_")
-            check_certificate(model, X, y)
 
 
 def test_an_interrupt_of_the_binary_svm_is_passed_on(monkeypatch):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from _naive_ap_svm import bounds, close, cut, mean_hinge
 
-from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.models import ap_svm
 from fast.ranking.queries import Queries
 from fast.solvers import cuts
@@ -59,17 +58,6 @@ def test_where_nothing_can_be_learnt_w_is_zero_after_one_call():
     assert result.dual == pytest.approx(7.0 * worst, rel=1e-12)
 
 
-def test_reference_is_subtracted():
-    X, y = problem(5)
-    queries = Queries(y)
-    inversions = queries.predicted(X @ np.linspace(-1.0, 1.0, 5))
-    _, reference = cut(inversions, y)
-    np.testing.assert_allclose(queries.coefficients(inversions), reference, rtol=1e-15)
-    for C in (0.1, 10.0):
-        result = ap_svm.train(X, queries, C, tol=1e-6, reference=reference)
-        check(result, X, y, C, 1e-6, reference=inversions)
-
-
 def test_history_is_what_happened():
     X, y = problem(7)
     seen = []
@@ -105,33 +93,6 @@ def test_oracle_calls_are_all_counted(monkeypatch):
             calls.clear()
             result = ap_svm.train(data, Queries(y), 5.0, tol=1e-6, solver=solver)
             assert result.n_oracle == len(calls)
-
-
-@pytest.mark.parametrize(
-    ("change", "argument"),
-    [
-        ({"C": 0.0}, "C"),
-        ({"C": np.nan}, "C"),
-        ({"tol": -1.0}, "tol"),
-        ({"solver": "sgd"}, "solver"),
-        ({"start": np.zeros(4)}, "start"),
-        ({"X": np.ones(60)}, "X"),
-    ],
-)
-def test_bad_arguments(change, argument):
-    X, y = problem()
-    given = {"X": X, "C": 1.0, **change}
-    with pytest.raises(InvalidParameterError) as error:
-        ap_svm.train(queries=Queries(y), **given)
-    assert error.value.argument == argument
-
-
-@pytest.mark.parametrize("convert", [np.rint, np.float16, np.longdouble, list])
-def test_products_in_other_types_would_round_the_weights(convert):
-    X, y = problem()
-    given = convert(X).astype(int) if convert is np.rint else convert(X)
-    with pytest.raises(InvalidTypeError, match=r"^X: .* float64 or float32"):
-        ap_svm.train(given, Queries(y), 1.0)
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e4, 1e6])

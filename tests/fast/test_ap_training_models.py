@@ -10,7 +10,7 @@ from _naive_ap_svm import (
 )
 
 from fast.errors import InseparableError, InvalidParameterError
-from fast.models import ap_svm_appx, binary_svm, latent_ap_svm
+from fast.models import ap_svm_appx, binary_svm
 from refsolve.models import ap_svm_appx as appx_truth
 from refsolve.models import binary_svm as svm_truth
 
@@ -120,11 +120,3 @@ def test_inseparable_easy_examples_are_refused_with_a_proof(n, d):
 
 
 # --- latent AP-SVM
-
-
-@pytest.mark.parametrize(
-    "owner", [np.zeros(3, int), np.array([0, 1, 3]), np.array([0.0, 1.0, 1.0]), np.array([0, 1])]
-)
-def test_bags_are_checked(owner):
-    with pytest.raises(InvalidParameterError, match="bags"):
-        latent_ap_svm.train(np.ones((3, 2)), owner, [1, 0], 1.0)

@@ -7,48 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from _naive_average_precision import greedy, instance, objective, split
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from _naive_average_precision import instance, objective, split
 
 from fast import errors
 from fast.losses import average_precision as ap
 from fast.metrics import average_precision
 from fast.ranking.inference import METHODS
-from fast.ranking.kernels import rises
-
-
-def of_counts(scores, y, counts):
-    """The objective of the ranking with these numbers of negatives above the positives, exactly."""
-    above = sorted(int(c) for c in counts)
-    high = sorted((Fraction(float(v)) for v in scores[y]), reverse=True)
-    low = sorted((Fraction(float(v)) for v in scores[~y]), reverse=True)
-    below = [sum(c > j for c in above) for j in range(len(low))]
-    loss = sum(Fraction(c, k + c) for k, c in enumerate(above, 1)) / len(high)
-    moved = sum(b * v for b, v in zip(below, low, strict=True))
-    moved -= sum(c * v for c, v in zip(above, high, strict=True))
-    return loss + 2 * moved / (len(high) * len(low))
-
-
-@settings(max_examples=150, deadline=None, derandomize=True)
-@given(st.data())
-def test_any_scores(data):
-    size = data.draw(st.integers(2, 12))
-    y = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)))
-    y[0], y[1] = True, False
-    number = st.one_of(
-        st.floats(-1e300, 1e300), st.sampled_from([0.0, -0.0, 1.0, 0.5, 5e-324, 1e300, -1e300])
-    )
-    scores = np.array(data.draw(st.lists(number, min_size=size, max_size=size)))
-    value, counts, _ = greedy(scores, y)
-    assert of_counts(scores, y, counts) == value
-    terms = sum(abs(Fraction(float(v))) for v in scores) + 1
-    for method in METHODS:
-        found = ap.loss_augmented_inference(scores, y, method)
-        # a lead of 1e-38 is lost beside a term of 1: another ranking may be as good up to rounding
-        lost = value - of_counts(scores, y, found.counts)
-        assert 0 <= lost <= Fraction(1, 10**15) * terms
-        assert abs(Fraction(found.value) - value) <= Fraction(1, 10**14) * terms
 
 
 def larger(rng):
@@ -153,30 +117,6 @@ def test_labels_dtypes_strides_and_purity(rng):
         assert found.value == first.value
         np.testing.assert_array_equal(found.counts, first.counts)
         np.testing.assert_array_equal(found.coefficients, first.coefficients)
-
-
-def test_ten_million_negatives(rng):
-    n = 10_000_001
-    y = np.zeros(n, dtype=bool)
-    y[[5, 77, 9_999_999]] = True
-    scores = rng.random(n, dtype=np.float32)
-    scores[77] = 0.5
-    found = ap.loss_augmented_inference(scores, y)
-    # Three positives: the counts follow from the order statistics, by bisection on exact signs.
-    t = np.sort(scores[~y].astype(float))[::-1]
-    s = np.sort(scores[y].astype(float))[::-1]
-    expected = []
-    for k in (1, 2, 3):
-        low, high = 0, n - 3
-        while low < high:
-            c = (low + high) // 2
-            if c < 2 or rises(k, c + 1, float(n - 3), s[k - 1], t[c]):
-                low = c + 1
-            else:
-                high = c
-        expected.append(low)
-    assert sorted(found.counts) == expected
-    assert np.count_nonzero(found.coefficients) == expected[-1] + 3
 
 
 def test_numpy_alone_compiles_nothing():

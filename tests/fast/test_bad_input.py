@@ -29,6 +29,8 @@ from fast import (
     WsabieClassifier,
 )
 from fast.errors import FastError, InvalidParameterError, InvalidTypeError
+from fast.models import ap_svm, ap_svm_appx, latent_ap_svm, recall_at_k, svm, svm_2k, top_push
+from fast.ranking.queries import Queries
 
 RNG = np.random.default_rng(0)
 Y = np.arange(12)
@@ -255,6 +257,56 @@ def test_scores_say_what_is_wrong():
         TopPush().fit(X, Y % 3).score(X, Y % 3, groups=G)
     with pytest.raises(TypeError, match="sample_weight"):
         TopPush().fit(X, BINARY, sample_weight=np.ones(12))
+
+
+# ---- trainers ---------------------------------------------------------------------------------------
+V, U = np.where(BINARY, 1.0, -1.0), BINARY
+TRAINERS = {
+    svm.train: ({"X": X, "y": V, "C": 1.0}, [
+        ({"C": 0.0}, "C"), ({"C": NAN}, "C"), ({"loss": "hinges"}, "loss"), ({"y": np.ones(12)}, "y"),
+        ({"y": V[:-1]}, "y"), ({"y": V > 0}, "y"), ({"sample_weight": -np.ones(12)}, "sample_weight"),
+        ({"sample_weight": 1.0 * (V > 0)}, "y"), ({"max_iter": 0}, "max_iter"), ({"tol": -1.0}, "tol"),
+        ({"X": np.where(X > 2, NAN, X)}, "X"),
+    ]),
+    svm.train_kernel: ({"K": np.eye(12), "y": V, "C": 1.0}, [
+        ({"K": -np.eye(12)}, "K"), ({"K": np.triu(np.ones((12, 12)))}, "K"), ({"K": np.ones((12, 3))}, "K"),
+    ]),
+    svm_2k.train: ({"X": X, "y": V, "Z": Z, "CA": 0.5, "CB": 2.0, "D": 0.7}, [
+        ({"CA": 0.0}, "CA"), ({"CB": NAN}, "CB"), ({"D": -1.0}, "D"), ({"eps": INF}, "eps"),
+        ({"y": np.ones(12)}, "y"), ({"y": V[:-1]}, "y"), ({"Z": Z[:-1]}, "Z"),
+        ({"Z": None, "Kz": np.eye(11)}, "Kz"), ({"K": np.eye(12)}, "X, K"), ({"Z": None}, "Z, Kz"),
+        ({"Z": None, "Kz": -np.eye(12)}, "Kz"), ({"X": None, "K": np.triu(np.ones((12, 12)))}, "K"),
+        ({"sample_weight": 1.0 * (V > 0)}, "y"), ({"max_iter": 0}, "max_iter"), ({"tol": -1.0}, "tol"),
+    ]),
+    ap_svm.train: ({"X": X, "queries": Queries(U), "C": 1.0}, [
+        ({"C": 0.0}, "C"), ({"C": NAN}, "C"), ({"tol": -1.0}, "tol"), ({"solver": "sgd"}, "solver"),
+        ({"start": np.zeros(4)}, "start"), ({"X": np.ones(60)}, "X"),
+        *(({"X": convert(X)}, "X") for convert in (np.float16, np.longdouble, list, lambda X: X.astype(int))),
+    ]),
+    ap_svm_appx.train: ({"X": X, "y": U, "C": 1.0, "easy": U}, [
+        ({"easy": np.ones(12)}, "easy"), ({"easy": U[:-1]}, "easy"), ({"easy": Y}, "easy"),
+    ]),
+    latent_ap_svm.train: ({"X": X, "bags": Y // 2, "y": U[:6], "C": 1.0}, [
+        ({"bags": np.zeros(12, int)}, "bags"), ({"bags": Y}, "bags"), ({"bags": Y / 2}, "bags"),
+        ({"bags": Y[:11] // 2}, "bags"), ({"max_rounds": 0}, "max_rounds"),
+    ]),
+    recall_at_k.train: ({"X": X, "y": U, "C": 1.0}, [
+        ({"k": 0}, "k"), ({"k": 12}, "k"), ({"k": 1.5}, "k"), ({"k": True}, "k"), ({"start": np.zeros(2)}, "start"),
+    ]),
+    top_push.train: ({"X": X, "y": U, "C": 1.0}, [({"start": np.zeros(2)}, "start"), ({"y": np.ones(12)}, "y")]),
+}  # fmt: skip
+REFUSED = [
+    (train, given | change, said)
+    for train, (given, rows) in TRAINERS.items()
+    for change, said in rows
+]
+
+
+@pytest.mark.parametrize(("train", "given", "argument"), REFUSED, ids=name)
+def test_trainers(train, given, argument):
+    with pytest.raises(InvalidParameterError) as caught:
+        train(**given)
+    assert caught.value.argument == argument
 
 
 # ---- bags -------------------------------------------------------------------------------------------

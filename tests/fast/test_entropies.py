@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from fast import errors
-from fast.kernels.entropy_steps import solve_row
-from fast.kernels.hinges import ALPHA, BETA
 from fast.losses import (
     softmax,
     topk_entropy_alpha,
@@ -44,12 +42,6 @@ def relative(got, wanted):
     return float(abs(got - wanted) / wanted)
 
 
-def entropy(x, rest):
-    """The conjugate of softmax without a domain."""
-    x = np.append(x, rest)
-    return float(np.sum(x * np.log(np.where(x > 0, x, 1.0))))
-
-
 @pytest.mark.parametrize("flag", [np.zeros(3), "yes", None])
 def test_a_flag_is_true_or_false(module, flag):
     u = np.zeros((2, 3))
@@ -75,19 +67,6 @@ def test_softmax_is_k_one(rng):
         np.testing.assert_array_equal(module.sdca_update(scores, y, 2.0, 0.5, 1), expected)
 
 
-def test_conjugate_is_infinite_outside(module, variant):
-    outside = [[0.6, 0.6, 0.0], [-1e-9, 0.5, 0.5], [0.4, 0.4, 0.3], [0.6, 0.2, 0.2]]
-    if variant == "alpha":
-        outside.append([0.3, 0.1, 0.1])
-    assert np.isinf(module.conjugate(outside, 2)).all()
-    inside = np.array([[0.0, 0.0, 0.0], [0.2, 0.2, 0.0], [0.3, 0.4, 0.3], [0.5, 0.25, 0.25]])
-    wanted = [entropy(x, 1 - x.sum()) for x in inside]
-    np.testing.assert_allclose(module.conjugate(inside, 2), wanted, atol=1e-15)
-    costs = np.array([0.5, 1.0, 2.0])
-    got = module.conjugate(inside, 2, costs=costs)
-    np.testing.assert_allclose(got, wanted - inside @ costs, atol=1e-15)
-
-
 def test_complement_of_the_conjugate():
     x = np.array([0.5, 0.5])
     assert softmax.conjugate(x, complement=1e-300) == pytest.approx(np.log(0.5))
@@ -109,59 +88,6 @@ def test_truncated_conjugate():
         [0.0, np.inf, np.inf, np.inf],
     )
     assert not hasattr(truncated_topk_entropy, "sdca_update")
-
-
-def test_without_a_quadratic_the_update_is_the_gradient(module, rng):
-    q, y = rng.standard_normal((4, 6)) * 5, np.array([0, 1, 2, 3])
-    expected, rest = module.gradient(q, y, 3, return_complement=True)
-    for k_ii in (0.0, 1e-300, 1e-20, 1e-17):
-        block, complement = module.sdca_update(q, y, k_ii, 1.0, 3, return_complement=True)
-        np.testing.assert_allclose(block, -expected, rtol=1e-15)
-        np.testing.assert_allclose(complement, rest, rtol=1e-15)
-    block = module.sdca_update(q, y, 1.1e-17, 1.0, 3)  # by the iteration
-    np.testing.assert_allclose(block, -expected, rtol=1e-13)
-
-
-def check_optimal(variant, b, k, a, rho, x, y):
-    """The KKT system of min a/2 (<x,x> + rho s^2) - <b,x> + <x,log x> + (1-s) log(1-s) over Delta_k(1).
-
-    At x and y = 1 - s, up to rounding of the exponents:
-    x_i = min(X(b_i - t), cap) with one t for all, which is also that of y, and x, y sum to 1.
-    """
-    s = x.sum()
-    unit = 64 * np.finfo(float).eps * max(1, np.abs(b).max(), a)
-    cap = s / k if variant == "alpha" else 1 / k
-    assert abs(s + y - 1) <= unit
-    assert x.min() >= 0
-    assert x.max() <= cap * (1 + 1e-13)
-    on = x > 1e-290
-    level = b[on] - a * x[on] - np.log(x[on])  # t, or more at a cap
-    free = (x[on] < cap * (1 - 1e-9)) | (k == 1)
-    if not free.any():
-        return
-    t = np.median(level[free])
-    assert np.abs(level[free] - t).max() <= unit
-    assert (level >= t - unit).all()
-    if y > 1e-290:
-        p = np.sum(level[~free] - t) if variant == "alpha" else 0.0
-        assert abs(a * rho * s - np.log(y) - p / k - t) <= 4 * unit
-
-
-@pytest.mark.parametrize("part", range(15))
-def test_optimality_of_random_rows(variant, part):
-    """Short and long rows, wide gaps, ties, from almost no quadratic to nothing else."""
-    code, rng = ALPHA if variant == "alpha" else BETA, np.random.default_rng(part)
-    for i in range(100 * part, 100 * part + 100):
-        d = int(rng.choice([1, 2, 3, 5, 10, 50, 300]))
-        k = int(rng.integers(1, d + 1)) + (3 * d if variant == "beta" and i % 10 == 0 else 0)
-        scale = 10 ** rng.uniform(-6, 6)
-        b = rng.standard_normal(d) * scale + rng.standard_normal() * rng.choice([0, 1, scale])
-        b = np.round(b) if i % 3 == 0 else b
-        b = np.sort(b)[::-1] * np.exp(-np.arange(d)) if i % 5 == 0 else b
-        a, rho = 10 ** rng.uniform(-16, 12), i % 2
-        x, work = np.empty((2, d))
-        y = solve_row(code, np.ascontiguousarray(b), k, a, float(rho), x, work)
-        check_optimal(variant, b, k, a, rho, x, y)
 
 
 def test_extreme_arguments_end_and_stay_finite(module, rng):

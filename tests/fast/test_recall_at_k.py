@@ -9,7 +9,6 @@ from _naive_recall_at_k import cut, loss, sets
 from _naive_top_push import mapped
 
 from fast import RecallAtK
-from fast.errors import InvalidParameterError
 from fast.models import recall_at_k
 
 
@@ -64,12 +63,3 @@ def test_for_as_many_as_there_are_positives_the_loss_bounds_what_is_missed(rng):
     assert loss(worst, y, 2) == 1.0 + 2 * (2 * 2.0 - 4 * 1.0)
     assert loss(worst + 7.0, y, 2) == 0.0
     assert loss(worst - 17.0, y, 6) == 0.0
-
-
-def test_bad_arguments_are_named():
-    X, y = _problems.relevant(2)
-    for k in (0, 60, 1.5, True):
-        with pytest.raises(InvalidParameterError, match="k="):
-            recall_at_k.train(X, y, 1.0, k)
-    with pytest.raises(InvalidParameterError, match="start"):
-        recall_at_k.train(X, y, 1.0, start=np.zeros(2))

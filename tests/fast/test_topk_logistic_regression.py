@@ -12,7 +12,6 @@ from _problems import classes as problem
 from sklearn.linear_model import LogisticRegression
 
 from fast import TopKLogisticRegression
-from fast.models.multiclass_erm import TopKEntropy
 
 VARIANTS = [("alpha", 1), ("alpha", 2), ("alpha", 4), ("beta", 2), ("beta", 4)]
 
@@ -63,28 +62,6 @@ def test_separable_data_with_a_huge_scale_are_solved(variant, k, scale, C):
     model = TopKLogisticRegression(k=k, variant=variant, C=C, tol=1e-9).fit(X, y)
     assert model.dual_gap_ <= 1e-9
     assert model.n_iter_ <= 100  # Newton's, with a Hessian that is right where 1 - s is 1
-
-
-@pytest.mark.parametrize("lead", [0.0, 10.0, 30.0])
-@pytest.mark.parametrize(("variant", "k"), VARIANTS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_products_with_the_hessian_where_the_own_class_leads(lead, variant, k, dtype):
-    rng = np.random.default_rng(3)
-    n, m = 7, 6
-    f, y, r = rng.standard_normal((n, m)), np.arange(n) % m, rng.uniform(0.5, 2.0, n)
-    f[np.arange(n), y] += lead
-    rows = TopKEntropy.named(variant, k).rows(y, r, m)
-    A, V = np.empty((n, m)), rng.standard_normal((n, m))
-    step = 1e-5
-    rows.evaluate(f + step * V, A)
-    ahead = A.copy()
-    rows.evaluate(f - step * V, A)
-    expected = (ahead - A) / (2.0 * step)
-    rows.evaluate(f, A)
-    product = V.astype(dtype)
-    rows.curve(product, np.arange(n))
-    scale = abs(expected).max(axis=1, keepdims=True)
-    np.testing.assert_allclose(product / scale, expected / scale, atol=1e-5)
 
 
 # ---- truncated ------------------------------------------------------------------------------

@@ -78,27 +78,6 @@ def test_long_rows(stem, found, monkeypatch):
         compared(stem, scores, labels(stem, rng, 5, 300), **options)
 
 
-@pytest.mark.parametrize("m", [7, 128, 200, 517])
-@pytest.mark.parametrize("kind", ["normal", "ties", "ascending", "masked", "nan"])
-def test_the_largest_are_those_of_a_sort(m, kind):
-    """Of the other classes; nan stands first."""
-    rng = np.random.default_rng(m)
-    for n in (1, 5, 32):
-        row = rng.standard_normal(m).astype(np.float32)
-        row = {"ties": np.round(row), "ascending": np.sort(row)}.get(kind, row)
-        spoilt = rng.choice(m, max(m - n - 1, 1) if kind == "masked" else 2, replace=False)
-        row[spoilt] = {"masked": -np.inf, "nan": np.nan}.get(kind, row[spoilt])
-        own, n = int(rng.integers(m)), min(n, m - 1)
-        top, classes = np.empty(n), np.empty(n, np.int64)
-        at, hit = np.empty((2, m + 1), np.int64)
-        kernels.largest(row, own, top, classes, np.empty(kernels.LANES, row.dtype), hit, at)
-        right = np.sort(np.delete(row, own))[::-1][:n]
-        np.testing.assert_array_equal(top, right)
-        np.testing.assert_array_equal(row[classes], right)
-        assert own not in classes
-        assert len(set(classes)) == n
-
-
 @pytest.mark.parametrize(
     "stem", ["topk_hinge_beta", "smooth_topk_hinge_alpha", "topk_entropy_beta"]
 )

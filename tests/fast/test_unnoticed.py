@@ -7,7 +7,6 @@ import pytest
 
 from fast import _rows
 from fast.errors import InvalidParameterError
-from fast.kernels.projections import PEEL, kth_largest
 from fast.losses import (
     multilabel_entropy,
     topk_hinge_alpha,
@@ -42,46 +41,12 @@ def test_sums_of_pairs_keep_both_words(rng):
         assert abs(Fraction(high) + Fraction(low) - wanted) <= Fraction(size) * Fraction(2) ** -100
 
 
-def test_the_sign_of_a_slope_is_that_of_rational_arithmetic(rng):
-    seen = set()
-    for _ in range(300):
-        k, m = int(rng.integers(1, 30)), int(rng.integers(2, 60))
-        size = float(rng.integers(1, 200))
-        wanted = Fraction(size) * k / 2 / (m * (m - 1))  # of s - t, where the slope is 0
-        t = rng.standard_normal() * 10.0 ** rng.integers(-3, 4)
-        s = float(Fraction(t) + wanted)
-        s += float(rng.integers(-1, 2)) * np.spacing(s)
-        exactly = Fraction(size) * k / 2 - (Fraction(s) - Fraction(t)) * m * (m - 1)
-        sign = (exactly > 0) - (exactly < 0)
-        assert np.sign(exact.sign_of_slope(k, m, size, s, t)) == sign
-        seen.add(sign)
-    assert seen >= {-1, 1}
-    assert exact.sign_of_slope(3, 3, 4.0, 1.5, 0.5) == 0  # 4 * 3/2 = 1 * 3 * 2
-
-
 @pytest.mark.parametrize("loss", [topk_hinge_alpha, topk_hinge_beta])
 def test_a_hinge_on_its_kink_has_the_subgradient_zero(loss):
     scores = np.array([[0.0, 0.0, -2.0, -9.0], [3.0, 2.0, 2.0, 2.0]])  # margins 1, -1, -8; 0, 0, 0
     found = loss.gradient(scores, [0, 0], k=2)
     expected = [[-0.5, 0.5, 0.0, 0.0]] if loss is topk_hinge_beta else [[0.0] * 4]
     np.testing.assert_array_equal(found, [*expected, [0.0] * 4])
-
-
-@pytest.mark.parametrize("d", [PEEL + 3, 90, 400])
-def test_the_kth_largest_of_long_rows(rng, d):
-    for i in range(60):
-        a = rng.standard_normal(d) * 10.0 ** rng.integers(-3, 4)
-        a = np.round(a) if i % 3 == 0 else a
-        a = np.sort(a)[:: 1 if i % 2 else -1].copy() if i % 5 == 0 else a
-        k = int(rng.integers(1, d + 1))
-        span = [np.inf, 0.0, 1.0][i % 3]
-        work, kept = np.full(d, np.nan), a.copy()
-        value, taken = kth_largest(a, k, span, work)
-        assert value == np.sort(a)[::-1][k - 1]
-        np.testing.assert_array_equal(a, kept)
-        if 0 <= taken < d:
-            near = a[a > min(value - span, np.nextafter(value, -np.inf))]
-            np.testing.assert_array_equal(np.sort(work[:taken]), np.sort(near))
 
 
 def test_offsets_are_the_best_and_in_the_middle_of_several(rng):
