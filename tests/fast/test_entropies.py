@@ -29,9 +29,6 @@ def module(variant):
     return CONVEX[variant]
 
 
-def others_first(u):
-    """Scores whose true class 0 has score 0, so that u are the scores of the others."""
-    return np.concatenate([[0.0], u])
 
 
 def relative(got, wanted):

@@ -1,17 +1,18 @@
 """What every estimator does, whatever it trains: stops, interrupts, callbacks, copies, bits, inputs."""
 
 import inspect
+import itertools
 import pickle
 from dataclasses import dataclass
 from typing import Any
 
-import _problems
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 from _certified import check_certificate
-from _estimators import HINGE, ONE_EACH, SOLVERS, outliers
+from _estimators import ENTROPY, HINGE, ONE_EACH, RANKERS, SIGNED, SOLVERS, outliers
+from _problems import bags, classes, privileged, quietly, relevant
 from _watched import Recorder, assert_told, interrupt_call, interrupt_everywhere
 from sklearn import config_context
 from sklearn.base import clone
@@ -25,7 +26,6 @@ from fast import (
     APSVM,
     LatentAPSVM,
     MultilabelClassifier,
-    OneVsAllClassifier,
     RecallAtK,
     SVM2KClassifier,
     SVMPlusClassifier,
@@ -45,12 +45,16 @@ from fast.solvers import (
     toppush_newton,
 )
 
+SETS, STEP = (recall_at_k.SetOracle, "__call__"), (toppush_newton.Blocks, "step")
+RANKING, ENTROPIES = (Queries, "infer"), (entropy_rows, "finished_rows")
 INSIDE = {
     "active": (active_set, "active_pass"),
     "sdca": (blocked_sdca, "update_block"),
     "newton": (smooth_rows, "smooth_rows"),
     "fista": (fista, "risk_of_weights"),
     "interior": (simplex_interior.SimplexInteriorSolver, "_factor"),
+    "bundle": RANKING,
+    "cutting_plane": RANKING,
 }
 
 
@@ -65,98 +69,44 @@ class Case:
     calls: tuple[int, ...] = (1, 2, 5)  # the calls of it that are interrupted
 
 
-CASES = {
-    f"{solver} {gamma}": Case(
-        TopKSVC(k=2, C=1.0, gamma=gamma, solver=solver, random_state=0, fit_intercept=True),
-        _problems.classes(20),
-        inside=INSIDE[solver],
-    )
-    for solver, gamma in SOLVERS
-}
-CASES |= {
-    f"entropy {k}": Case(
-        TopKLogisticRegression(k=k, C=10.0),
-        _problems.classes(11, n=400, m=8, d=12),
-        inside=(entropy_rows, "softmax_rows" if k == 1 else "finished_rows"),
-        calls=(3, 4, 5, 7),  # the first ones find the loss at W = 0
-    )
-    for k in (1, 3)
-}
-CASES |= {
-    "entropy sdca": Case(
-        TopKLogisticRegression(k=3, C=10.0, solver="sdca", random_state=0),
-        _problems.classes(11, n=100, m=8, d=12),
-        inside=INSIDE["sdca"],
-    ),
-    "truncated": Case(
-        TopKLogisticRegression(k=3, truncated=True, C=5.0),
-        _problems.classes(13, n=400, m=6, d=20),
-        stops=(1, 3, 7),
-        inside=(entropy_rows, "finished_rows"),
-        calls=(3, 6, 10, 14, 18, 22, 26, 30),
-    ),
-    "latent": Case(LatentAPSVM(C=20.0), _problems.bags(8), stops=(1, 3, 8)),
-    "ramp": Case(APSVM(C=20.0, ramp=True), outliers(6), stops=(1, 3, 8)),
-    "recall at k": Case(
-        RecallAtK(C=30.0),
-        _problems.relevant(20),
-        inside=(recall_at_k.SetOracle, "__call__"),
-    ),
-    "top push": Case(
-        TopPush(C=10.0),
-        _problems.relevant(20, n=300, d=8, shift=5.0),
-        inside=(toppush_newton.Blocks, "step"),
-        calls=(1, 2, 3),
-    ),
-    "recall at k, classes": Case(
-        RecallAtK(C=1.0),
-        _problems.classes(20, n=60),
-        inside=(recall_at_k.SetOracle, "__call__"),
-    ),
-    "top push, classes": Case(
-        TopPush(C=1.0),
-        _problems.classes(20, n=60),
-        inside=(toppush_newton.Blocks, "step"),
-        calls=(1, 2, 3),
-    ),
-}
-CASES |= {
-    solver: Case(
-        APSVM(C=30.0, solver=solver),
-        _problems.relevant(20),
-        inside=(Queries, "infer"),
-    )
-    for solver in ("bundle", "cutting_plane")
-}
-CASES |= {
-    f"{kernel}{' Z' * given}": Case(
-        SVMPlusClassifier(kernel=kernel, loss="hinge", C=20.0, gamma=0.3, free_slack=0.05),
-        _problems.privileged(16, n=150, classes=4)[: 2 + given],
-        stops=(1, 2),
-    )
-    for kernel in ("linear", "rbf")
-    for given in (True, False)
-}
-CASES["two views"] = Case(
-    SVM2KClassifier(C=20.0),
-    _problems.privileged(16, n=150, classes=4),
-    stops=(1, 4),
-)
-
-
 def check(model, X, y, Z=None):
     check_certificate(model, X, y, Z=Z)
 
 
-for name, make in (("one-vs-all", OneVsAllClassifier), ("multilabel", MultilabelClassifier)):
-    X, y = _problems.classes(20, n=540)
-    y = (
-        y
-        if make is OneVsAllClassifier
-        else np.eye(6, dtype=bool)[np.minimum(y, 4)] | (X[:, :1] > 2)
-    )
-    for loss in make.stems:
-        CASES[f"{name} {loss}"] = Case(make(loss, C=5.0, random_state=0), (X, y))
+def several(seed, n=540):
+    """One or two right labels of six for each example."""
+    X, y = classes(seed, n=n)
+    return X, np.eye(6, dtype=bool)[np.minimum(y, 4)] | (X[:, :1] > 2)
+
+
+PLUS = {"loss": "hinge", "C": 20.0, "gamma": 0.3, "free_slack": 0.05}
+CASES = {
+    "entropy 1": Case(ENTROPY(k=1, C=10.0), classes(11, n=400, m=8, d=12),
+                      inside=(entropy_rows, "softmax_rows"), calls=(3, 4, 5, 7)),  # the first are at W = 0
+    "entropy 3": Case(ENTROPY(k=3, C=10.0), classes(11, n=400, m=8, d=12), inside=ENTROPIES, calls=(3, 4, 5, 7)),
+    "entropy sdca": Case(ENTROPY(k=3, C=10.0, solver="sdca", random_state=0), classes(11, n=100, m=8, d=12),
+                         inside=INSIDE["sdca"]),
+    "truncated": Case(ENTROPY(k=3, truncated=True, C=5.0), classes(13, n=400, m=6, d=20), (1, 3, 7),
+                      ENTROPIES, calls=(3, 6, 10, 14, 18, 22, 26, 30)),
+    "latent": Case(LatentAPSVM(C=20.0), bags(8), (1, 3, 8)),
+    "ramp": Case(APSVM(C=20.0, ramp=True), outliers(6), (1, 3, 8)),
+    "recall": Case(RecallAtK(C=30.0), relevant(20), inside=SETS),
+    "recall, classes": Case(RecallAtK(C=1.0), classes(20, n=60), inside=SETS),
+    "top push": Case(TopPush(C=10.0), relevant(20, n=300, d=8, shift=5.0), inside=STEP, calls=(1, 2, 3)),
+    "top push, classes": Case(TopPush(C=1.0), classes(20, n=60), inside=STEP, calls=(1, 2, 3)),
+    "two views": Case(SVM2KClassifier(C=20.0), privileged(16, n=150, classes=4), (1, 4)),
+}  # fmt: skip
+for solver, gamma in SOLVERS:
+    model = HINGE(k=2, C=1.0, gamma=gamma, solver=solver, fit_intercept=True)
+    CASES[f"{solver} {gamma}"] = Case(model, classes(20), inside=INSIDE[solver])
+for solver in RANKERS:
+    CASES[solver] = Case(APSVM(C=30.0, solver=solver), relevant(20), inside=INSIDE[solver])
+for kernel, given in itertools.product(("linear", "rbf"), (2, 3)):
+    data = privileged(16, n=150, classes=4)[:given]
+    CASES[f"{kernel} {given}"] = Case(SVMPlusClassifier(kernel=kernel, **PLUS), data, (1, 2))
+for make, loss in SIGNED:
+    data = several(20) if make is MultilabelClassifier else classes(20, n=540)
+    CASES[f"{make.__name__} {loss}"] = Case(make(loss, C=5.0, random_state=0), data)
 STOPS = [(name, at) for name, case in CASES.items() for at in case.stops]
 
 
@@ -219,7 +169,7 @@ def test_an_interrupt_inside_an_iteration_keeps_a_certified_model(name, at, monk
     check(model, *case.data)
 
 
-LARGE = _problems.classes(18, 2500)  # not polished first
+LARGE = classes(18, 2500)  # not polished first
 SETTLED = {  # fits without a warning; those of one-vs-all logistic record an iteration twice
     name: (clone(model).set_params(tol=max(model.tol, 1e-3)), data)
     for name, (model, data) in ONE_EACH.items()
@@ -230,18 +180,13 @@ SETTLED |= {
     for solver, gamma in SOLVERS
 }
 SETTLED |= {
-    "warm": (HINGE(k=2, C=0.1, gamma=0.5, warm_start=True), _problems.classes(27)),
-    "AP, warm": (APSVM(C=3.0, tol=1e-4, warm_start=True), _problems.relevant(22)),
-    "latent": (LatentAPSVM(C=20.0, max_rounds=7), _problems.bags(8)),
+    "warm": (HINGE(k=2, C=0.1, gamma=0.5, warm_start=True), classes(27)),
+    "AP, warm": (APSVM(C=3.0, tol=1e-4, warm_start=True), relevant(22)),
+    "latent": (LatentAPSVM(C=20.0, max_rounds=7), bags(8)),
 }
-SETTLED |= {
-    f"{kernel}{' Z' * given}": (
-        SVMPlusClassifier(kernel=kernel, kernel_z=kernel, free_slack=0.2),
-        _problems.privileged(17, classes=3)[: 2 + given],
-    )
-    for kernel in ("linear", "rbf")
-    for given in (True, False)
-}
+for kernel, given in itertools.product(("linear", "rbf"), (2, 3)):
+    model = SVMPlusClassifier(kernel=kernel, kernel_z=kernel, free_slack=0.2)
+    SETTLED[f"{kernel} {given}"] = model, privileged(17, classes=3)[:given]
 
 
 @pytest.mark.parametrize("name", SETTLED)
@@ -250,7 +195,7 @@ def test_callbacks_see_every_iteration(name):
     seen = Recorder()
     model = clone(model).set_callbacks(seen).fit(X, *labels)
     assert len(seen.models) == model.n_iter_
-    if name not in ("linear", "rbf"):  # the ordinary SVM also ends where rounding stops it
+    if name not in ("linear 2", "rbf 2"):  # the ordinary SVM also ends where rounding stops it
         assert seen.begun == model.n_iter_
     seen.assert_whole()
     first, last = seen.models[0], seen.models[-1]
@@ -304,9 +249,9 @@ def test_pickles_clones_and_the_same_bits(name):
 @pytest.mark.parametrize(
     ("model", "data"),
     [
-        (APSVM(C=20.0, ramp=True, tol=1e-2), _problems.relevant(8, n=30)),
-        (APSVM(easy_fraction=0.5, tol=1e-6), _problems.relevant(11, n=30, shift=2.5)),
-        (LatentAPSVM(C=20.0), _problems.bags(8, n=20)),
+        (APSVM(C=20.0, ramp=True, tol=1e-2), relevant(8, n=30)),
+        (APSVM(easy_fraction=0.5, tol=1e-6), relevant(11, n=30, shift=2.5)),
+        (LatentAPSVM(C=20.0), bags(8, n=20)),
     ],
     ids=repr,
 )
@@ -348,7 +293,7 @@ def test_inputs_are_never_mutated(name, form, tmp_path):
     before = [np.array(a) for a in arrays]
     for a in arrays:
         a.flags.writeable = False
-    model = _problems.quietly(clone(case.model).set_params(tol=1e-2), given, y, **more)
+    model = quietly(clone(case.model).set_params(tol=1e-2), given, y, **more)
     model.predict(given)
     model.score(given, y, **more)
     for a, old in zip(arrays, before, strict=True):
@@ -359,7 +304,7 @@ def test_inputs_are_never_mutated(name, form, tmp_path):
 @pytest.mark.parametrize("model", [TopKSVC(), TopKLogisticRegression()])
 def test_metadata_names_and_the_page_of_a_notebook(model):
     """Weights go where they are asked for, names come back, and no link leads to a page that is not there."""
-    X, y = _problems.classes(20)
+    X, y = classes(20)
     frame, weight = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])]), np.arange(len(y))
     with config_context(enable_metadata_routing=True):
         asked = clone(model).set_fit_request(sample_weight=True)

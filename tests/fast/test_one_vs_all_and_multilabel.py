@@ -1,12 +1,9 @@
 """One-vs-all and multilabel estimators beside independent certificates, scikit-learn and other losses."""
 
-import warnings
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _problems import classes
-from sklearn.exceptions import ConvergenceWarning
+from _problems import classes, quietly
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import label_ranking_average_precision_score
 from sklearn.svm import LinearSVC
@@ -27,11 +24,7 @@ from verification.verdicts.verdict import Verdict
 RNG = np.random.default_rng(0)
 X, Y = classes(0, n=60, m=4, d=5)
 LABELS = (X @ RNG.standard_normal((5, 6)) + RNG.standard_normal((60, 6))) > 0.7
-WEIGHT = RNG.choice([0.0, 0.5, 1.0, 3.0], 60)
-TIED = np.round(X)  # repeated rows, zero rows, equal scores
-TIED[::7] = 0.0
 BOTH = (OneVsAllClassifier, MultilabelClassifier)
-LOSSES = [(make, loss) for make in BOTH for loss in make.stems]
 
 
 def labels_of(make):
@@ -41,10 +34,8 @@ def labels_of(make):
 
 def fitted(make, loss, features=X, y=None, weight=None, **params):
     """A model that may warn."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        model = make(loss, random_state=0, **{"gamma": 0.5, "tol": 1e-6} | params)
-        return model.fit(features, labels_of(make) if y is None else y, weight)
+    model = make(loss, random_state=0, **{"gamma": 0.5, "tol": 1e-6} | params)
+    return quietly(model, features, labels_of(make) if y is None else y, weight)
 
 
 @pytest.mark.parametrize("C", [0.05, 3.0])
@@ -153,8 +144,6 @@ def test_features_of_1e13_leave_a_step():
         X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(4, 8)
         X[:, 0] *= 1e6
         y = np.r_[0, 1, 2, rng.integers(0, 3, n - 3)]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model = OneVsAllClassifier(C=1e3, fit_intercept=True).fit(X, y)
+        model = quietly(OneVsAllClassifier(C=1e3, fit_intercept=True), X, y)
         assert judge_claims(model, X, y).ok
         assert model.primal_objective_ <= 1e3 * 3 * n * (1 + 1e-12)  # that of no weights

@@ -1,51 +1,12 @@
 """The passes before and after the ranks are known: sorting, selecting, collecting, writing; as definitions say."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from _naive_average_precision import counted, instance, optima, sizes
 
-from fast.ranking import inference, many, packed, select, split, write
-
+from fast.ranking import inference, packed, split
 
 # ---- sorting and selecting ------------------------------------------------------------------
-def test_places_that_sort_are_stable(rng):
-    order, work = np.empty((2, 300), dtype=np.int64)
-    for n in (*range(20), 31, 32, 33, 64, 65, 100, 129, 257):
-        values = rng.integers(0, max(n // 3, 2), n).astype(float)
-        many.sort_places(values, order, work)
-        np.testing.assert_array_equal(order[:n], np.argsort(values, kind="stable"))
-
-
-def test_active_negatives_come_first(rng):
-    for i in range(40):
-        p, n = sizes(rng, 6, 40)
-        scores, y = instance(rng, p, n, kind=i % 4)
-        s, values = np.sort(scores[y])[::-1].copy(), scores[~y].copy()
-        count = select.select(values, s)
-        assert count == sum(o <= p for o in optima(scores, y))
-        down = np.sort(scores[~y])[::-1]
-        np.testing.assert_array_equal(np.sort(values)[::-1], down)
-        np.testing.assert_array_equal(np.sort(values[:count])[::-1], down[:count])
-
-
-def test_quickselect(rng):
-    for i in range(60):
-        n = int(rng.integers(1, 50))
-        given = rng.integers(0, [5, 1000][i % 2], n).astype(float)
-        low = int(rng.integers(n))
-        high = int(rng.integers(low + 1, n + 1))
-        k = int(rng.integers(low, high))
-        values = given.copy()
-        select._partition(values, low, high, k)
-        np.testing.assert_array_equal(values[:low], given[:low])
-        np.testing.assert_array_equal(values[high:], given[high:])
-        down = np.sort(given[low:high])[::-1]
-        np.testing.assert_array_equal(np.sort(values[low:high])[::-1], down)
-        assert values[k] == down[k - low]
-        assert (values[low:k] >= values[k]).all()
-        assert (values[k:high] <= values[k]).all()
 
 
 @pytest.mark.parametrize("n", [1, 63, 64, 65, 150])
@@ -91,39 +52,6 @@ def test_a_grid_that_is_far_too_coarse_is_given_up(rng):
 
 
 # ---- one pass over the scores ---------------------------------------------------------------
-@pytest.mark.parametrize("n", [2, 63, 64, 65, 128, 200])
-@pytest.mark.parametrize("part", [0.02, 0.5, 0.98])
-def test_positives_and_negatives_are_collected(n, part, rng):
-    mask = rng.random(n) < part
-    mask[rng.integers(n)] = True
-    scores = rng.integers(-4, 5, n) / 2.0
-    bits, p = mask.view(np.uint8), np.count_nonzero(mask)
-    positives, chosen = np.empty(p, np.int64), np.empty(p)
-    split.find_positives(scores, bits, positives, chosen)
-    np.testing.assert_array_equal(positives, np.flatnonzero(mask))
-    np.testing.assert_array_equal(chosen, scores[mask])
-    near, places = np.empty(n), np.empty(n, np.int64)
-    for floor in (-np.inf, -2.0, 0.0, 1.5, 2.0):
-        count = split.collect(scores, bits, floor, near, places)
-        wanted = np.flatnonzero(~mask & (scores > floor))
-        np.testing.assert_array_equal(places[:count], wanted)
-        np.testing.assert_array_equal(near[:count], scores[wanted])
-    s, start = np.empty(p), np.empty(p, np.int64)
-    split.rank_positives(chosen, np.argsort(chosen), s, start)
-    np.testing.assert_array_equal(s, np.sort(chosen)[::-1])
-    np.testing.assert_array_equal(start, [np.sum(chosen > v) for v in chosen])
-
-
-def test_labels_are_read_in_one_pass():
-    for labels, wanted in (
-        ([1, 0, 0, 1], (2, 0, 0)),
-        ([1, -1, 1], (0, 1, 0)),
-        ([1, 0, -1, 2, 3], (1, 1, 2)),
-        ([0.5, 1.0, np.nan], (0, 0, 2)),
-    ):
-        mask = np.full(len(labels), 7, np.uint8)
-        assert split.read_labels(np.array(labels), mask) == wanted
-        np.testing.assert_array_equal(mask, np.array(labels) == 1)
 
 
 def test_a_floor_is_the_first_that_should_do(rng):
@@ -165,95 +93,3 @@ def test_what_lies_below_a_floor_is_proved_inactive(rng):
 
 
 # ---- from counts to coefficients ------------------------------------------------------------
-def written(rng, p, n, values, hidden=0):
-    """Coefficients of negatives for counts drawn at random, and those by definition."""
-    near = values[:n].astype(float)
-    order = np.argsort(-near, kind="stable")
-    t = np.sort(near)[hidden:].copy()
-    counts = np.sort(rng.integers(0, len(t) + 1, p))
-    counts[: p // 4] = 0
-    places = rng.permutation(n)
-    coefficients = np.zeros(n)
-    write.write_negatives(
-        near, places, t, counts, 0.5, np.empty((3, p), np.int64), np.empty((2, p + 1)),
-        np.empty(write.BUCKETS * p + 1, np.int32), coefficients,
-    )  # fmt: skip
-    below = np.array([np.sum(counts >= j) for j in range(1, n + 1)])
-    wanted = np.zeros(n)
-    wanted[places[order]] = 0.5 * below
-    return coefficients, wanted
-
-
-@pytest.mark.parametrize("kind", ["spread", "tied", "clustered", "equal"])
-def test_negatives_find_their_ranks_again(kind, rng):
-    for i in range(40):
-        p, n = int(rng.integers(1, 12)), int(rng.integers(1, 60))
-        if kind == "clustered":  # more bounds in one bucket than are looked for one by one
-            p, n = 50, 120
-        values = {
-            "spread": rng.standard_normal(n),
-            "tied": rng.integers(0, 1 + n // 4, n),
-            "clustered": np.where(np.arange(n) == 3, 1e3, rng.random(n)),
-            "equal": np.full(n, 0.3),
-        }[kind]
-        values = np.round(values, 2) if kind == "clustered" and i % 2 else values
-        hidden = int(rng.integers(0, n // 2 + 1)) if i % 3 == 0 else 0
-        np.testing.assert_array_equal(*written(rng, p, n, values, hidden))
-
-
-def test_a_table_says_how_many_bounds_lie_before_a_bucket(rng):
-    for i in range(40):
-        parts, size = int(rng.integers(1, 40)), int(rng.integers(1, 50))
-        bound = np.sort(rng.integers(0, [5, 100][i % 2], parts).astype(float))[::-1].copy()
-        top, width = bound[0], np.ptp(bound)
-        scale = size / width if width else 0.0
-        table = np.empty(size + 1, np.int32)
-        most = write._fill_table(bound, parts, top, scale, size, table)
-        bucket = np.clip((top - bound) * scale, 0, size - 1).astype(int)
-        np.testing.assert_array_equal(table, [np.sum(bucket < q) for q in range(size + 1)])
-        assert most == np.bincount(bucket).max()
-        for v in np.append(bound, [bound[0] + 1, bound[-1] - 1, bound.mean()]):
-            q = write._bucket(v, top, scale, size)
-            assert q == min(max(int((top - v) * scale), 0), size - 1)
-            inside = (bucket < q) | ((bucket == q) & (bound > v))
-            assert write._part(v, q, bound, table) == np.count_nonzero(inside)
-
-
-@pytest.mark.parametrize(("p", "n"), [(1, 1), (3, 5), (64, 64), (65, 200), (130, 70)])
-def test_sums_over_blocks(p, n, rng):
-    for counts in (np.sort(rng.integers(0, n + 1, p)), np.full(p, n), np.zeros(p, np.int64)):
-        s, t = (
-            np.sort(rng.standard_normal(p))[::-1] + 100.0,
-            np.sort(rng.standard_normal(n)) + 100.0,
-        )
-        weights = np.full(n, np.nan)
-        value, loss = write.totals(s, t, n, counts, weights)
-        below = [np.sum(counts >= n - r) for r in range(n)]
-        active = counts[-1]
-        np.testing.assert_array_equal(weights[n - active :], below[n - active :])
-        wanted = sum(Fraction(int(c), k + int(c)) for k, c in enumerate(counts, 1)) / p
-        assert loss == pytest.approx(float(wanted), rel=1e-15)
-        gain = sum((Fraction(v) * int(b) for v, b in zip(t, below, strict=True)), Fraction(0))
-        gain -= sum((Fraction(v) * int(c) for v, c in zip(s, counts, strict=True)), Fraction(0))
-        exact = float(max(wanted + 2 * gain / (p * n), 0))
-        terms = 2.0 / (p * n) * (np.abs(t - s[p // 2]) @ below + np.abs(s - s[p // 2]) @ counts)
-        assert abs(value - exact) <= 4e-16 * (loss + terms)
-
-
-def test_sums_of_blocks_have_a_second_word():
-    """2^71 comes and goes; what is left is one for each of the negatives, but for those of one block."""
-    n, big = 1024, 2.0**70
-    s, t = np.array([2.0 * big, 0.0]), np.append(np.ones(n - 1), big)
-    value, loss = write.totals(s, t, n, np.array([1, n]), np.empty(n))
-    assert loss == pytest.approx(0.5 * (1 / 2 + n / (n + 2)), rel=1e-15)
-    assert abs(value - loss - (n - 1) / n) <= 64 / n
-
-
-def test_equal_positives_take_their_counts_in_input_order():
-    counts, start = np.array([0, 1, 4, 4, 6]), np.array([2, 0, 2, 1, 2])
-    used, given = np.empty((2, 5), np.int64)
-    places, coefficients = np.array([7, 1, 3, 0, 5]), np.full(8, np.nan)
-    write.write_positives(start, counts, places, 0.25, used, given, coefficients)
-    np.testing.assert_array_equal(given, [4, 0, 4, 1, 6])
-    np.testing.assert_array_equal(coefficients[places], [-1.0, 0.0, -1.0, -0.25, -1.5])
-    assert not np.signbit(coefficients[1])

@@ -13,8 +13,6 @@ from sklearn.linear_model import LogisticRegression
 
 from fast import TopKLogisticRegression
 
-VARIANTS = [("alpha", 1), ("alpha", 2), ("alpha", 4), ("beta", 2), ("beta", 4)]
-
 
 def test_softmax_is_multinomial_logistic_regression():
     X, y = problem(3)
