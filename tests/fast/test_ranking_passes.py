@@ -4,9 +4,39 @@ import numpy as np
 import pytest
 from _naive_average_precision import counted, instance, optima, sizes
 
-from fast.ranking import inference, packed, split
+from fast.ranking import inference, packed, select, split, write
 
 # ---- sorting and selecting ------------------------------------------------------------------
+
+
+def test_active_negatives_come_first(rng):
+    for i in range(40):
+        p, n = sizes(rng, 6, 40)
+        scores, y = instance(rng, p, n, kind=i % 4)
+        s, values = np.sort(scores[y])[::-1].copy(), scores[~y].copy()
+        count = select.select(values, s)
+        assert count == sum(o <= p for o in optima(scores, y))
+        down = np.sort(scores[~y])[::-1]
+        np.testing.assert_array_equal(np.sort(values)[::-1], down)
+        np.testing.assert_array_equal(np.sort(values[:count])[::-1], down[:count])
+
+
+def test_quickselect(rng):
+    for i in range(60):
+        n = int(rng.integers(1, 50))
+        given = rng.integers(0, [5, 1000][i % 2], n).astype(float)
+        low = int(rng.integers(n))
+        high = int(rng.integers(low + 1, n + 1))
+        k = int(rng.integers(low, high))
+        values = given.copy()
+        select._partition(values, low, high, k)
+        np.testing.assert_array_equal(values[:low], given[:low])
+        np.testing.assert_array_equal(values[high:], given[high:])
+        down = np.sort(given[low:high])[::-1]
+        np.testing.assert_array_equal(np.sort(values[low:high])[::-1], down)
+        assert values[k] == down[k - low]
+        assert (values[low:k] >= values[k]).all()
+        assert (values[k:high] <= values[k]).all()
 
 
 @pytest.mark.parametrize("n", [1, 63, 64, 65, 150])
@@ -93,3 +123,46 @@ def test_what_lies_below_a_floor_is_proved_inactive(rng):
 
 
 # ---- from counts to coefficients ------------------------------------------------------------
+def written(rng, p, n, values, hidden=0):
+    """Coefficients of negatives for counts drawn at random, and those by definition."""
+    near = values[:n].astype(float)
+    order = np.argsort(-near, kind="stable")
+    t = np.sort(near)[hidden:].copy()
+    counts = np.sort(rng.integers(0, len(t) + 1, p))
+    counts[: p // 4] = 0
+    places = rng.permutation(n)
+    coefficients = np.zeros(n)
+    write.write_negatives(
+        near, places, t, counts, 0.5, np.empty((3, p), np.int64), np.empty((2, p + 1)),
+        np.empty(write.BUCKETS * p + 1, np.int32), coefficients,
+    )  # fmt: skip
+    below = np.array([np.sum(counts >= j) for j in range(1, n + 1)])
+    wanted = np.zeros(n)
+    wanted[places[order]] = 0.5 * below
+    return coefficients, wanted
+
+
+@pytest.mark.parametrize("kind", ["spread", "tied", "clustered", "equal"])
+def test_negatives_find_their_ranks_again(kind, rng):
+    for i in range(40):
+        p, n = int(rng.integers(1, 12)), int(rng.integers(1, 60))
+        if kind == "clustered":  # more bounds in one bucket than are looked for one by one
+            p, n = 50, 120
+        values = {
+            "spread": rng.standard_normal(n),
+            "tied": rng.integers(0, 1 + n // 4, n),
+            "clustered": np.where(np.arange(n) == 3, 1e3, rng.random(n)),
+            "equal": np.full(n, 0.3),
+        }[kind]
+        values = np.round(values, 2) if kind == "clustered" and i % 2 else values
+        hidden = int(rng.integers(0, n // 2 + 1)) if i % 3 == 0 else 0
+        np.testing.assert_array_equal(*written(rng, p, n, values, hidden))
+
+
+def test_sums_of_blocks_have_a_second_word():
+    """2^71 comes and goes; what is left is one for each of the negatives, but for those of one block."""
+    n, big = 1024, 2.0**70
+    s, t = np.array([2.0 * big, 0.0]), np.append(np.ones(n - 1), big)
+    value, loss = write.totals(s, t, n, np.array([1, n]), np.empty(n))
+    assert loss == pytest.approx(0.5 * (1 / 2 + n / (n + 2)), rel=1e-15)
+    assert abs(value - loss - (n - 1) / n) <= 64 / n
