@@ -89,7 +89,7 @@ CASES = {
     "truncated": Case(ENTROPY(k=3, truncated=True, C=5.0), classes(13, n=400, m=6, d=20), (1, 3, 7),
                       ENTROPIES, calls=(3, 6, 10, 14, 18, 22, 26, 30)),
     "latent": Case(LatentAPSVM(C=20.0), bags(8), (1, 3, 8)),
-    "ramp": Case(APSVM(C=20.0, ramp=True), outliers(6), (1, 3, 8)),
+    "ramp": Case(APSVM(C=1e3, ramp=True), outliers(6), (1, 3, 8)),
     "recall": Case(RecallAtK(C=30.0), relevant(20), inside=SETS),
     "recall, classes": Case(RecallAtK(C=1.0), classes(20, n=60), inside=SETS),
     "top push": Case(TopPush(C=10.0), relevant(20, n=300, d=8, shift=5.0), inside=STEP, calls=(1, 2, 3)),
@@ -203,7 +203,9 @@ def test_callbacks_see_every_iteration(name):
         return
     if "class" in model.history_:
         assert not first.coef_[1:].any()
-    assert name == "multilabel" or set(first.predict(X)) <= set(model.classes_)
+    if name == "multilabel":  # its threshold is chosen at the end
+        return
+    assert set(first.predict(X)) <= set(model.classes_)
     if getattr(model, "solver_", "") != "active":  # whose last check may better the primal
         np.testing.assert_allclose(last.coef_, model.coef_, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(last.intercept_, model.intercept_, rtol=1e-9, atol=1e-12)

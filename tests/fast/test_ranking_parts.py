@@ -1,6 +1,7 @@
 """What the trainers of AP-SVM are made of, each part against its definition; nothing is trained here."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import _naive_ap_svm as naive
 import numpy as np
@@ -9,8 +10,8 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 
 from fast.errors import InvalidParameterError
-from fast.models import ap_ramp, ap_svm, ap_svm_appx
-from fast.models.latent_ap_svm import Bags
+from fast.models import ap_ramp, ap_svm, ap_svm_appx, latent_ap_svm
+from fast.models.latent_ap_svm import BagOracle, Bags, Steps
 from fast.ranking import in_numpy
 from fast.ranking.labels import mask_of
 from fast.ranking.queries import Queries
@@ -127,6 +128,31 @@ def test_the_ramp_begins_at_the_best_multiple_of_logistic_regression(rng):
         np.testing.assert_array_equal(free.w, given.w)
 
 
+def test_the_start_of_bags_is_rough_and_counted(rng, monkeypatch):
+    y, w = np.resize([True, False], 4), rng.standard_normal(3)
+    X, asked = rng.standard_normal((10, 3)), []
+    rough = SimpleNamespace(interrupted=False, w=w, n_oracle=17)
+    monkeypatch.setattr(
+        latent_ap_svm.ap_svm, "train", lambda *a, **more: (asked.append((a, more)), rough)[1]
+    )
+    for tol, wanted in ((1e-4, 1e-2), (0.1, 0.1)):
+        free = latent_ap_svm.train(X, ROWS, y, 2.0, tol=tol, max_iter=50)
+        given = latent_ap_svm.train(X, ROWS, y, 2.0, tol=tol, max_iter=50, start=w)
+        assert free.n_oracle == given.n_oracle + 17
+        np.testing.assert_array_equal(free.w, given.w)
+        (means, queries, C), more = asked.pop()
+        np.testing.assert_allclose(means, [X[b == ROWS].mean(axis=0) for b in range(4)])
+        assert (C, more) == (2.0, {"tol": wanted, "max_iter": 50})
+        np.testing.assert_array_equal(queries.positives, y)
+        latent = Bags(ROWS, 4, 10).best(X @ free.w)
+        np.testing.assert_array_equal(free.latent, latent)
+        np.testing.assert_array_equal(free.chosen[~y], latent[~y])
+        assert free.rankings.shape == free.candidates.shape == (len(free.weights), 4)
+    rough.interrupted = True
+    with pytest.raises(KeyboardInterrupt):
+        latent_ap_svm.train(X, ROWS, y, 2.0)
+
+
 # ---- inference in NumPy ---------------------------------------------------------------------
 def test_slopes_and_sums_in_numpy_are_exact(rng):
     """Nearly tied: the signs of rational arithmetic, and the last of several best ranks."""
@@ -188,6 +214,17 @@ def test_easy_are_the_largest_margins(margins, fraction, wanted):
     np.testing.assert_array_equal(np.flatnonzero(mask), wanted)
 
 
+def test_the_easy_ones_of_a_binary_svm(rng, monkeypatch):
+    found = SimpleNamespace(interrupted=False, w=np.array([2.0]), b=0.5)
+    monkeypatch.setattr(ap_svm_appx.binary_svm, "train", lambda *a, **more: found)
+    X, y = np.array([[2.0], [-1.0], [1.0], [0.3], [-0.7], [0.0]]), np.array([1, 0, 0, 1, 0, 1])
+    mask = ap_svm_appx.easy_examples(X, y, 1.0, 1.0)  # margins 4.5, 1.5, -2.5, 1.1, 0.9, 0.5
+    np.testing.assert_array_equal(np.flatnonzero(mask), [0, 1, 3])
+    found.interrupted = True
+    with pytest.raises(KeyboardInterrupt):
+        ap_svm_appx.easy_examples(X, y, 1.0, 1.0)
+
+
 def test_the_offset_of_easy_examples(rng):
     X = np.array([[2.0], [3.0], [-1.0], [0.5]])
     w = np.array([2.0])  # scores 4, 6, -2, 1
@@ -197,6 +234,31 @@ def test_the_offset_of_easy_examples(rng):
     assert ap_svm_appx.bias_of(X[[0, 2]], np.ones(2), w) == 3.0
     assert ap_svm_appx.bias_of(X[[0, 3]], -np.ones(2), w) == -5.0
     assert ap_svm_appx.bias_of(X[[2]], -np.ones(1), w) == 0.0
+
+
+def test_the_parts_of_easy_and_difficult_examples(rng):
+    y, _, scores = problem(rng)
+    X, easy = rng.standard_normal((20, 2)) + 9.0 * y[:, None], np.arange(20) < 6
+    parts = ap_svm_appx.Parts(X, y, easy, 2.0, "numpy")
+    np.testing.assert_array_equal(parts.hard, np.arange(6, 20))
+    np.testing.assert_array_equal(parts.bound, np.arange(6))
+    np.testing.assert_array_equal(parts.signs, np.where(y, 1.0, -1.0))
+    cut = ap_svm.RankingOracle(Queries(y[6:]), "numpy")(scores[6:])
+    full = parts.inversions(cut.coefficients)
+    assert full.dtype == np.int32
+    assert not full[:6].any()
+    assert naive.is_ranking(full[6:], y[6:])
+    assert not parts.mu().any()
+    one = ap_svm_appx.Parts(X, y, y, 2.0, "numpy")  # the difficult ones have one class
+    assert one.queries is None
+    assert not one.inversions(np.ones(len(one.hard))).any()
+    assert not one.mu().any()
+    nothing = ap_svm_appx.no_ranking(scores)
+    assert (nothing.value, nothing.offset, nothing.active) == (0.0, 0.0, 0)
+    assert not nothing.coefficients.any()
+    for mask in (y.astype(int), y[:5], y[:, None]):
+        with pytest.raises(InvalidParameterError, match="easy"):
+            ap_svm_appx.checked_mask(mask, y)
 
 
 # ---- bags -----------------------------------------------------------------------------------
@@ -232,3 +294,42 @@ def test_bags_by_definition(rng):
 def test_bags_that_do_not_fit_are_refused(bags, n_bags, n_rows, says):
     with pytest.raises(InvalidParameterError, match=says):
         Bags(bags, n_bags, n_rows)
+
+
+def test_cuts_of_bags_are_cuts_of_their_rows(rng):
+    y = np.array([True, False, True, False])
+    X, w = rng.standard_normal((10, 3)), rng.standard_normal(3)
+    grouped, queries, scores = Bags(ROWS, 4, 10), Queries(y), X @ w
+    steps = Steps(X, grouped, queries, 2.0, "numpy", None, {})
+    best = grouped.best(scores)
+    found = steps.objective(w)
+    assert found == pytest.approx(0.5 * w @ w + 2.0 * naive.hinge(scores[best], y), rel=1e-12)
+    chosen = steps.state_of(w)
+    np.testing.assert_array_equal(chosen, np.where(y, best, -1))
+    chosen = np.where(y, [1, -1, 4, -1], -1)
+    oracle = BagOracle(queries, "numpy", grouped, chosen)
+    rows = np.where(y, chosen, best)
+    np.testing.assert_array_equal(oracle.rows(scores), rows)
+    cut = oracle(scores)
+    assert cut.value == pytest.approx(naive.hinge(scores[rows], y), rel=1e-12)
+    assert cut.value == pytest.approx(cut.offset + cut.coefficients @ scores, abs=1e-13)
+    inversions, spoken = oracle.ranking(cut.coefficients)
+    assert naive.is_ranking(inversions, y)
+    np.testing.assert_allclose(
+        cut.coefficients[spoken], naive.coefficients(inversions, y), rtol=1e-14
+    )
+    np.testing.assert_array_equal(ROWS[spoken], np.arange(4))
+    np.testing.assert_array_equal(spoken[y], chosen[y])
+    assert cut.active == np.count_nonzero(inversions[~y])
+    nothing = steps.known(chosen, None)
+    assert len(nothing) == 1
+    assert nothing[0][0] == 0.0
+    assert not nothing[0][1].any()
+
+    class Last:
+        rankings, candidates = inversions[None], np.where(y, best, spoken)[None]
+
+    (_, _), (offset, coefficients) = steps.known(chosen, Last)
+    assert offset == pytest.approx(cut.offset, rel=1e-13)
+    np.testing.assert_allclose(coefficients, cut.coefficients, rtol=1e-13)
+    assert latent_ap_svm.ROUGH == 1e-2
