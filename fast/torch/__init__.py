@@ -21,7 +21,6 @@ nor gradients, so that it would be a second set of formulas. Needs the extra ``t
 """
 
 import importlib
-import pkgutil
 from typing import TYPE_CHECKING, Any
 
 try:
@@ -29,6 +28,25 @@ try:
 except ImportError as error:
     raise ImportError("losses on tensors need torch: install refsolve[torch]") from error
 
+from fast.torch import losses
+from fast.torch.losses import average_precision as average_precision
+from fast.torch.losses import multiclass_hinge as multiclass_hinge
+from fast.torch.losses import multilabel_entropy as multilabel_entropy
+from fast.torch.losses import multilabel_hinge as multilabel_hinge
+from fast.torch.losses import multilabel_smooth_hinge as multilabel_smooth_hinge
+from fast.torch.losses import ova_hinge as ova_hinge
+from fast.torch.losses import ova_logistic as ova_logistic
+from fast.torch.losses import ova_smooth_hinge as ova_smooth_hinge
+from fast.torch.losses import smooth_topk_hinge_alpha as smooth_topk_hinge_alpha
+from fast.torch.losses import smooth_topk_hinge_beta as smooth_topk_hinge_beta
+from fast.torch.losses import softmax as softmax
+from fast.torch.losses import sparsemax as sparsemax
+from fast.torch.losses import squared_topk_hinge as squared_topk_hinge
+from fast.torch.losses import topk_entropy_alpha as topk_entropy_alpha
+from fast.torch.losses import topk_entropy_beta as topk_entropy_beta
+from fast.torch.losses import topk_hinge_alpha as topk_hinge_alpha
+from fast.torch.losses import topk_hinge_beta as topk_hinge_beta
+from fast.torch.losses import truncated_topk_entropy as truncated_topk_entropy
 from fast.torch.modules import AveragePrecisionLoss as AveragePrecisionLoss
 from fast.torch.modules import MultilabelLoss as MultilabelLoss
 from fast.torch.modules import OneVsAllLoss as OneVsAllLoss
@@ -44,15 +62,10 @@ if TYPE_CHECKING:
     from fast.torch._heads import fit_head as fit_head
 
 STEMS = sorted(
-    m.name
-    for m in pkgutil.iter_modules(__path__)
-    if not m.name.startswith("_") and m.name != "modules"
+    name
+    for name, loss in vars(losses).items()
+    if getattr(loss, "__module__", "") == losses.__name__ and not name.startswith("_")
 )
-if not TYPE_CHECKING:
-    # The function in place of the module of its name, which import binds only once.
-    globals().update(
-        {name: getattr(importlib.import_module(f"{__name__}.{name}"), name) for name in STEMS}
-    )
 
 
 def __getattr__(name: str) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, TypedDict, TypeVar
 
 import torch
 from torch import Tensor
@@ -72,53 +74,83 @@ RAISES: Entry = (
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def documented(cost: str = "0", **own: Entry) -> Callable[[Function], Function]:
-    """Append the sections on what all losses share."""
+class Options(TypedDict, total=False):
+    """What every loss of rows with one true class takes beside its own parameters."""
+
+    reduction: str
+    weight: Tensor | None
+    ignore_index: int
+    label_smoothing: float
+    costs: float | Tensor | None
+    cost_matrix: Tensor | None
+
+
+@dataclass(frozen=True)
+class Rules:
+    """A loss of rows, its default margin, whether k <= m - 1, it is linear in the target, scores have signs."""
+
+    loss: Callable[..., RowLoss]
+    cost: float = 0.0
+    bounded: bool = True
+    linear: bool = False
+    signed: bool = False
+
+
+def documented(
+    cost: str = "0", returns: Entry = RETURNS, **own: Entry
+) -> Callable[[Function], Function]:
+    """Spell out the shared options in the signature, and append the sections on what all losses share."""
     about = {**PARAMETERS, **own}
     kind, text = about["costs"]
     about["costs"] = kind, text.replace("{cost}", cost)
-    return lambda function: with_sections(function, about, RETURNS, RAISES)
+
+    def decorate(function: Function) -> Function:
+        signature = inspect.signature(function)
+        given = list(signature.parameters.values())
+        if given[-1].kind is inspect.Parameter.VAR_KEYWORD:
+            shared = inspect.signature(multiclass).parameters
+            given[-1:] = [shared[name] for name in Options.__annotations__]
+            vars(function)["__signature__"] = signature.replace(parameters=given)
+        return with_sections(function, about, returns, RAISES)
+
+    return decorate
 
 
 def multiclass(
-    declared: Callable[..., RowLoss],
+    name: str,
+    rules: Rules,
     scores: Tensor,
     y: Tensor,
+    parameters: dict[str, Any],
+    /,
     *,
-    cost: float,
-    k: int | None = None,
-    bounded: bool = True,
-    name: str = "",
     reduction: str = "mean",
     weight: Tensor | None = None,
     ignore_index: int = -100,
     label_smoothing: float = 0.0,
-    linear: bool = False,
-    signed: bool = False,
     costs: float | Tensor | None = None,
     cost_matrix: Tensor | None = None,
-    **parameters: Any,
 ) -> Tensor:
     """Losses of rows with one true class each, weighted and reduced."""
     f = _inputs.check_scores(scores)
     _inputs.check_reduction(reduction)
     classes = _inputs.check_labels(y, f)
-    if label_smoothing and not linear:
+    if label_smoothing and not rules.linear:
         _inputs.refuse_smoothing(label_smoothing, name)
-    if k is not None:
-        parameters["k"] = _inputs.check_top(k, f.shape[-1] - 1, bounded)
+    if "k" in parameters:
+        parameters["k"] = _inputs.check_top(parameters["k"], f.shape[-1] - 1, rules.bounded)
     ignored = classes == ignore_index
     # a processor need not wait for the answer
     some = bool(label_smoothing) or not (f.is_cpu and eager()) or bool(ignored.any())
     if some:
         classes = classes.masked_fill(ignored, 0)
-    given, margin = _inputs.with_costs(f, classes, cost, costs, cost_matrix, signed)
+    given, margin = _inputs.with_costs(f, classes, rules.cost, costs, cost_matrix, rules.signed)
     weights = None
     if weight is not None:
         weights = _inputs.class_weights(weight, f)[classes].masked_fill(ignored, 0.0)
     elif some:
         weights = (~ignored).to(f.dtype)
-    loss = declared(margin=margin, **parameters)
+    loss = rules.loss(margin=margin, **parameters)
     if not label_smoothing or weights is None:
         return _inputs.refused(rows, loss, given, classes, reduction, weights)
     part = _inputs.check_number("label_smoothing", label_smoothing, 1.0)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from fast.errors import InvalidParameterError
-from fast.torch import _inputs
+from fast.torch import _inputs, losses
 
 VARIANTS = ("alpha", "beta")
 KINDS = ("hinge", "smooth_hinge", "logistic")
@@ -41,7 +40,7 @@ class RowwiseLoss(torch.nn.Module):
         super().__init__()
         _inputs.check_reduction(options.get("reduction", "mean"))
         self.stem = stem
-        self.function = getattr(importlib.import_module(f"fast.torch.{stem}"), stem)
+        self.function = getattr(losses, stem)
         self.options = {n: v for n, v in options.items() if not isinstance(v, torch.Tensor)}
         self.tensors = tuple(options.keys() - self.options.keys())
         for name in self.tensors:

@@ -1,7 +1,7 @@
 """Naive twins: every ranking in rational arithmetic, and Yue's greedy in plain Python."""
 
 from fractions import Fraction
-from itertools import combinations_with_replacement, pairwise, permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -21,14 +21,6 @@ def objective(counts, positives, negatives):
     loss = sum(Fraction(c, p * (k + c)) for k, c in enumerate(counts, 1))
     pairs = sum(t - s for s, c in zip(positives, counts, strict=True) for t in negatives[:c])
     return loss + Fraction(2, p * n) * pairs
-
-
-def brute_force(scores, y):
-    """L and the counts of the optimal ranking with the fewest inversions, over all rankings."""
-    positives, negatives = split(scores, y)
-    every = combinations_with_replacement(range(len(negatives) + 1), len(positives))
-    value, _, counts = max((objective(c, positives, negatives), -sum(c), c) for c in every)
-    return value, counts
 
 
 def gains(scores, y):

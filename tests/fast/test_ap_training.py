@@ -1,14 +1,9 @@
 """Certificates of the AP-SVM trainer, recomputed by naive formulas, and what it costs."""
 
-from itertools import combinations_with_replacement, permutations
-
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from _naive_ap_svm import bounds, close, cut, mean_hinge
-from _watched import interrupt_call
 
-from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.models import ap_svm
 from fast.ranking.queries import Queries
 from fast.solvers import cuts
@@ -27,64 +22,6 @@ def problem(seed=0, n=40, d=5, shift=0.7, part=0.3):
 def check(result, X, y, C, tol, **step):
     assert (result.weights > 0.0).all()
     close(result, *bounds(result, X, y, C, **step), tol)
-
-
-def all_rankings(y):
-    """Inversions of every ranking of P positives and N negatives up to the order within a class."""
-    P, N = int(y.sum()), int((~y).sum())
-    pos, neg = np.flatnonzero(y), np.flatnonzero(~y)
-    for counts in combinations_with_replacement(range(N + 1), P):
-        for which in set(permutations(counts)):
-            for order in permutations(range(N)):
-                inversions = np.zeros(len(y), int)
-                inversions[pos] = which
-                for rank, j in enumerate(order):
-                    inversions[neg[j]] = sum(c >= rank + 1 for c in which)
-                yield inversions
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
-def test_every_ranking_as_a_cut_gives_the_same_optimum(solver, C):
-    X, y = problem(3, n=6, d=2, part=0.34)
-    result = ap_svm.train(X, Queries(y), C, tol=1e-9, solver=solver)
-    planes = [cut(r, y) for r in all_rankings(y)]
-    s = X @ result.w
-    hinge = max(offset + a @ s for offset, a in planes)
-    primal = 0.5 * result.w @ result.w + C * hinge
-    _, dual = bounds(result, X, y, C)
-    assert result.primal == pytest.approx(primal, rel=1e-12)
-    assert 0.0 <= primal - dual + 1e-12 * primal <= 1e-8 * primal
-    # and no point of a fine grid around w is better than the bound says
-    for step in np.random.default_rng(0).standard_normal((200, 2)) * 0.3 * np.linalg.norm(result.w):
-        w = result.w + step
-        at_w = 0.5 * w @ w + C * max(offset + a @ (X @ w) for offset, a in planes)
-        assert at_w >= dual * (1 - 1e-12)
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("seed", range(4))
-def test_certificates(solver, seed):
-    X, y = problem(seed)
-    for C in (1e-2, 1.0, 30.0):
-        check(ap_svm.train(X, Queries(y), C, tol=1e-6, solver=solver), X, y, C, 1e-6)
-
-
-@pytest.mark.parametrize("form", ["csr", "csr_matrix", "float32", "float32 csr", "fortran"])
-def test_certificates_of_other_layouts(form):
-    X, y = problem(1)
-    X = np.where(np.abs(X) < 0.5, 0.0, X)
-    given = {
-        "csr": sp.csr_array,
-        "csr_matrix": sp.csr_matrix,
-        "float32": np.float32,
-        "float32 csr": lambda X: sp.csr_array(X.astype(np.float32)),
-        "fortran": np.asfortranarray,
-    }[form](X)
-    for C in (0.1, 100.0):
-        result = ap_svm.train(given, Queries(y), C, tol=1e-7)
-        assert result.w.dtype == np.float64
-        check(result, given, y, C, 1e-7)
 
 
 DEGENERATE = {
@@ -119,41 +56,6 @@ def test_where_nothing_can_be_learnt_w_is_zero_after_one_call():
     worst = 1.0 - np.mean(k / (k + (~y).sum()))
     assert result.primal == pytest.approx(7.0 * worst, rel=1e-12)
     assert result.dual == pytest.approx(7.0 * worst, rel=1e-12)
-
-
-@pytest.mark.parametrize("names", ["numbers", "strings"])
-def test_mean_over_queries_in_any_order(names):
-    X, y = problem(4, n=60)
-    groups = np.arange(60) % 5
-    groups = groups if names == "numbers" else np.array(["e", "b", "c", "a", "d"])[groups]
-    for C in (0.5, 50.0):
-        result = ap_svm.train(X, Queries(y, groups), C, tol=1e-6)
-        check(result, X, y, C, 1e-6, groups=groups)
-    p = np.random.default_rng(0).permutation(60)
-    shuffled = ap_svm.train(X[p], Queries(y[p], groups[p]), 50.0, tol=1e-6)
-    assert shuffled.primal == pytest.approx(result.primal, rel=2e-6)
-
-
-def test_reference_is_subtracted():
-    X, y = problem(5)
-    queries = Queries(y)
-    inversions = queries.predicted(X @ np.linspace(-1.0, 1.0, 5))
-    _, reference = cut(inversions, y)
-    np.testing.assert_allclose(queries.coefficients(inversions), reference, rtol=1e-15)
-    for C in (0.1, 10.0):
-        result = ap_svm.train(X, queries, C, tol=1e-6, reference=reference)
-        check(result, X, y, C, 1e-6, reference=inversions)
-
-
-def test_methods_of_inference_train_the_same():
-    X, y = problem(6)
-    runs = [
-        ap_svm.train(X, Queries(y), 10.0, tol=1e-6, method=m)
-        for m in ("greedy", "search", "select", "all", "divide_and_conquer", "numpy")
-    ]
-    for run in runs:
-        check(run, X, y, 10.0, 1e-6)
-        assert abs(run.n_oracle - runs[0].n_oracle) <= 3
 
 
 def test_history_is_what_happened():
@@ -191,80 +93,6 @@ def test_oracle_calls_are_all_counted(monkeypatch):
             calls.clear()
             result = ap_svm.train(data, Queries(y), 5.0, tol=1e-6, solver=solver)
             assert result.n_oracle == len(calls)
-
-
-def test_stopped_by_report_and_by_max_iter():
-    X, y = problem(9)
-    for options in ({"report": lambda state: state.n_iter == 3}, {"max_iter": 3}):
-        result = ap_svm.train(X, Queries(y), 100.0, tol=1e-9, **options)
-        assert result.n_iter == 3
-        assert result.gap > 1e-9
-        assert result.stopped is ("report" in options)
-        check(result, X, y, 100.0, result.gap)
-
-
-@pytest.mark.parametrize("call", [1, 2, 5, 9])
-def test_interrupted_in_the_middle_the_best_certified_model_is_kept(call, monkeypatch):
-    X, y = problem(10)
-    interrupt_call(monkeypatch, Queries, "infer", call)
-    result = ap_svm.train(X, Queries(y), 100.0, tol=1e-12)
-    assert result.interrupted
-    assert result.stopped
-    monkeypatch.undo()
-    check(result, X, y, 100.0, result.gap)
-    if call > 2:
-        assert result.gap < 1.0
-
-
-def test_warm_starts_need_fewer_calls_and_are_certified():
-    X, y = problem(11, n=200)
-    queries = Queries(y)
-    cold = ap_svm.train(X, queries, 10.0, tol=1e-6)
-    again = ap_svm.train(X, queries, 10.0, tol=1e-6, start=cold)
-    assert again.n_oracle <= 2
-    check(again, X, y, 10.0, 1e-6)
-    near = ap_svm.train(X, queries, 11.0, tol=1e-6, start=cold)
-    assert near.n_oracle < ap_svm.train(X, queries, 11.0, tol=1e-6).n_oracle
-    check(near, X, y, 11.0, 1e-6)
-    from_w = ap_svm.train(X, queries, 10.0, tol=1e-6, start=cold.w)
-    assert from_w.history[0]["primal"] == pytest.approx(cold.primal, rel=1e-12)
-    check(from_w, X, y, 10.0, 1e-6)
-
-
-def test_inputs_stay_as_they_are():
-    X, y = problem(12)
-    start = np.ones(5)
-    for array in (X, y, start):
-        array.flags.writeable = False
-    result = ap_svm.train(X, Queries(y), 1.0, start=start)
-    check(result, X, y, 1.0, 1e-3)
-
-
-@pytest.mark.parametrize(
-    ("change", "argument"),
-    [
-        ({"C": 0.0}, "C"),
-        ({"C": np.nan}, "C"),
-        ({"tol": -1.0}, "tol"),
-        ({"solver": "sgd"}, "solver"),
-        ({"start": np.zeros(4)}, "start"),
-        ({"X": np.ones(60)}, "X"),
-    ],
-)
-def test_bad_arguments(change, argument):
-    X, y = problem()
-    given = {"X": X, "C": 1.0, **change}
-    with pytest.raises(InvalidParameterError) as error:
-        ap_svm.train(queries=Queries(y), **given)
-    assert error.value.argument == argument
-
-
-@pytest.mark.parametrize("convert", [np.rint, np.float16, np.longdouble, list])
-def test_products_in_other_types_would_round_the_weights(convert):
-    X, y = problem()
-    given = convert(X).astype(int) if convert is np.rint else convert(X)
-    with pytest.raises(InvalidTypeError, match=r"^X: .* float64 or float32"):
-        ap_svm.train(given, Queries(y), 1.0)
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e4, 1e6])

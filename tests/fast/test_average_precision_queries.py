@@ -119,16 +119,3 @@ def test_labels_are_copied_and_inputs_kept():
 def test_what_has_no_loss_is_refused(y, groups, message):
     with pytest.raises(errors.InvalidParameterError, match=message):
         Queries(y, groups)
-
-
-def test_bad_scores():
-    queries = Queries([1, 0, 1, 0], [0, 0, 1, 1])
-    for scores, message in (
-        ([1.0, 2.0], r"scores: shape \(2,\)"),
-        ([1.0, 2.0, np.nan, 0.0], r"scores\[2\] = nan"),
-    ):
-        for method in METHODS:
-            with pytest.raises(errors.InvalidParameterError, match=message):
-                queries.infer(scores, method)
-    with pytest.raises(errors.InvalidParameterError, match="method: 'quick'"):
-        queries.infer(np.zeros(4), "quick")

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _certified import check_certificate
 from _multiclass import HINGE, blocks, made, objectives, run
-from _problems import assert_same_optimum, classes
+from _problems import classes
 
 from fast import TopKLogisticRegression, TopKSVC
 from fast.errors import InvalidParameterError
@@ -102,20 +101,6 @@ def test_it_is_a_baseline_that_is_asked_for_by_name():
         train(X, y, 0.1, 5, HINGE, solver="fista")
     with pytest.raises(InvalidParameterError, match="needs gradients"):
         TopKSVC(solver="fista").fit(X, y)
-
-
-@pytest.mark.parametrize("solver", ["sdca", "fista"])
-@pytest.mark.parametrize(("k", "variant"), [(1, "alpha"), (2, "alpha"), (2, "beta")])
-def test_entropies_with_the_methods_of_the_papers(solver, k, variant):
-    X, y = classes(3, n=300, m=6, d=16)
-    given = {"k": k, "variant": variant, "C": 0.3, "tol": 1e-6, "max_iter": 2000}
-    model = TopKLogisticRegression(solver=solver, random_state=0, **given).fit(X, y)
-    assert model.solver_ == solver
-    check_certificate(model, X, y)
-    assert_same_optimum(model, TopKLogisticRegression(**given).fit(X, y), 1e-6)
-    if solver == "sdca":  # the order of the examples is the only thing that is drawn
-        other = TopKLogisticRegression(solver=solver, random_state=1, **given).fit(X, y)
-        assert not np.array_equal(other.coef_, model.coef_)
 
 
 def test_the_truncated_entropy_has_no_dual_to_ascend():

@@ -6,7 +6,7 @@ import pytest
 import fast.losses.ova_smooth_hinge as ova
 import fast.losses.smooth_topk_hinge_alpha as alpha
 import refsolve
-from fast import APSVM, LatentAPSVM, SVMPlusClassifier, TopKLogisticRegression, TopKSVC
+from fast import APSVM, SVMPlusClassifier, TopKLogisticRegression, TopKSVC
 from fast.errors import InvalidParameterError
 from fast.losses import (
     average_precision,
@@ -88,13 +88,6 @@ def test_estimators_refuse_masked_entries(model):
     if isinstance(model, SVMPlusClassifier):
         with pytest.raises(InvalidParameterError, match="Z: a masked array"):
             model.fit(X, y, masked(X))
-
-
-def test_bags_refuse_masked_entries():
-    X, y = np.random.default_rng(0).standard_normal((6, 2, 3)), np.arange(6) % 2
-    for data in (masked(X), [masked(bag) for bag in X]):
-        with pytest.raises(InvalidParameterError, match=r"X\[0\]: a masked array"):
-            LatentAPSVM().fit(data, y)
 
 
 @pytest.mark.parametrize("gamma", [5e-324, 1e-310, np.nextafter(SMALLEST, 0.0)])

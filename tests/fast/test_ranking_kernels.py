@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from _naive_average_precision import check, counted, instance, optima, sizes, slopes
+from _naive_average_precision import check, counted, instance, optima, slopes
 
 from fast.ranking import compiled, inference, kernels, many, split
 from fast.ranking.queries import Queries
@@ -17,15 +17,6 @@ COMPILED = ("divide_and_conquer", "greedy", "search", "select", "all")
 
 
 # ---- whole methods --------------------------------------------------------------------------
-@pytest.mark.parametrize("method", [*COMPILED, "numpy"])
-def test_a_method_in_rational_arithmetic(method, rng):
-    infer = inference.method(method)
-    for i in range(24):
-        scores, y = instance(rng, *sizes(rng, 7, 12 if i % 3 else 90), kind=i % 4)
-        p, weight = np.count_nonzero(y), [1.0, 0.3][i % 2]
-        coefficients = np.zeros(len(y))
-        found = infer(scores, y, p, coefficients, weight)
-        check(found, coefficients, scores, y, counted(optima(scores, y), p), weight)
 
 
 @pytest.mark.parametrize("method", [*COMPILED, "numpy"])
@@ -78,31 +69,6 @@ def test_a_floor_from_a_sample_changes_nothing(shape, rng, monkeypatch):
     np.testing.assert_allclose(wanted[1], wanted[0], rtol=1e-15)
     assert len(floors) > (shape == "missed")
     assert (floors[-1][0] > -np.inf) == (shape in ("few", "none", "close", "tied"))
-
-
-@pytest.mark.parametrize("method", COMPILED)
-def test_many_short_queries_are_as_good_as_one_by_one(method, rng):
-    shapes = [(2, 1), (1, 2), (3, 20), (1, 70), (60, 3), (5, 9)]
-    parts = [instance(rng, *shape) for shape in shapes]
-    groups = np.repeat(np.arange(len(parts)), [len(y) for _, y in parts])
-    scores, y = (np.concatenate(column) for column in zip(*parts, strict=True))
-    mixed = rng.permutation(len(y))
-    queries = Queries(y[mixed], groups[mixed])
-    cut = queries.infer(scores[mixed], method)
-    assert not np.signbit(cut.coefficients[cut.coefficients == 0.0]).any()
-    value = delta = active = 0.0
-    for q in range(len(parts)):
-        own = groups[mixed] == q
-        coefficients = np.zeros(np.count_nonzero(own))
-        labels = y[mixed][own]
-        one = inference.method("numpy")(
-            scores[mixed][own], labels, np.count_nonzero(labels), coefficients, 1.0 / len(parts)
-        )
-        np.testing.assert_allclose(cut.coefficients[own], coefficients, rtol=1e-15)
-        value, delta, active = value + one.value, delta + one.delta, active + one.active
-    assert cut.value == pytest.approx(value / len(parts), rel=1e-14)
-    assert cut.delta == pytest.approx(delta / len(parts), rel=1e-14)
-    assert cut.active == active
 
 
 @pytest.mark.parametrize("method", ["divide_and_conquer", "select"])
@@ -165,31 +131,6 @@ def test_the_rank_of_one_negative(rng):
             rising = [k for k in range(low, high) if exactly(j, k, k + 1, size, s, t) == k]
             first = kernels.first_rising(j, low, high, float(size), s, t)
             assert first == min([*rising, high])
-
-
-def test_a_lead_that_is_rounding_is_none():
-    """Far behind first, then ahead by less than the sums are off by: behind, in truth."""
-    s = np.array([5.24595577841713, 4.487377554916203])
-    assert kernels.try_all(1, 20.0, s, 0.7) == exactly(1, 1, 3, 20, s, 0.7)
-
-
-def test_a_slope_that_nearly_vanishes(rng):
-    """Of one negative, and among many others that a block is counted from."""
-    for i in range(200):
-        n, k = int(rng.integers(40, 80)) * [1, 10**4][i % 2], int(rng.integers(1, 4))
-        t = np.sort(rng.standard_normal(60) * 10.0 ** rng.integers(-2, 3))
-        j = int(rng.integers(1, 61))
-        tie = Fraction(n * k, 2 * (j + k) * (j + k - 1))
-        s = float(tie + Fraction(float(t[-j])))
-        s += float(rng.integers(-1, 2)) * np.spacing(s)
-        up = [
-            Fraction(n * k, 2 * (j + k) * (j + k - 1)) > Fraction(s) - Fraction(float(v))
-            for j, v in enumerate(t[::-1], 1)
-        ]
-        assert kernels.rises(k, j, float(n), s, t[-j]) == up[j - 1]
-        counts = np.zeros(k, np.int64)
-        assert kernels.walk(np.append(np.full(k - 1, 1e9), s), t, float(n), counts)
-        np.testing.assert_array_equal(counts, [0] * (k - 1) + [sum(up)])
 
 
 def test_counts_by_walking_dividing_and_sharing(rng):

@@ -1,7 +1,6 @@
 """What the trainers of AP-SVM are made of, each part against its definition; nothing is trained here."""
 
 from fractions import Fraction
-from types import SimpleNamespace
 
 import _naive_ap_svm as naive
 import numpy as np
@@ -128,31 +127,6 @@ def test_the_ramp_begins_at_the_best_multiple_of_logistic_regression(rng):
         np.testing.assert_array_equal(free.w, given.w)
 
 
-def test_the_start_of_bags_is_rough_and_counted(rng, monkeypatch):
-    y, w = np.resize([True, False], 4), rng.standard_normal(3)
-    X, asked = rng.standard_normal((10, 3)), []
-    rough = SimpleNamespace(interrupted=False, w=w, n_oracle=17)
-    monkeypatch.setattr(
-        latent_ap_svm.ap_svm, "train", lambda *a, **more: (asked.append((a, more)), rough)[1]
-    )
-    for tol, wanted in ((1e-4, 1e-2), (0.1, 0.1)):
-        free = latent_ap_svm.train(X, ROWS, y, 2.0, tol=tol, max_iter=50)
-        given = latent_ap_svm.train(X, ROWS, y, 2.0, tol=tol, max_iter=50, start=w)
-        assert free.n_oracle == given.n_oracle + 17
-        np.testing.assert_array_equal(free.w, given.w)
-        (means, queries, C), more = asked.pop()
-        np.testing.assert_allclose(means, [X[b == ROWS].mean(axis=0) for b in range(4)])
-        assert (C, more) == (2.0, {"tol": wanted, "max_iter": 50})
-        np.testing.assert_array_equal(queries.positives, y)
-        latent = Bags(ROWS, 4, 10).best(X @ free.w)
-        np.testing.assert_array_equal(free.latent, latent)
-        np.testing.assert_array_equal(free.chosen[~y], latent[~y])
-        assert free.rankings.shape == free.candidates.shape == (len(free.weights), 4)
-    rough.interrupted = True
-    with pytest.raises(KeyboardInterrupt):
-        latent_ap_svm.train(X, ROWS, y, 2.0)
-
-
 # ---- inference in NumPy ---------------------------------------------------------------------
 def test_slopes_and_sums_in_numpy_are_exact(rng):
     """Nearly tied: the signs of rational arithmetic, and the last of several best ranks."""
@@ -212,17 +186,6 @@ def test_labels_are_a_vector_of_the_right_length(name):
 def test_easy_are_the_largest_margins(margins, fraction, wanted):
     mask = ap_svm_appx.easiest(np.array(margins), fraction)
     np.testing.assert_array_equal(np.flatnonzero(mask), wanted)
-
-
-def test_the_easy_ones_of_a_binary_svm(rng, monkeypatch):
-    found = SimpleNamespace(interrupted=False, w=np.array([2.0]), b=0.5)
-    monkeypatch.setattr(ap_svm_appx.binary_svm, "train", lambda *a, **more: found)
-    X, y = np.array([[2.0], [-1.0], [1.0], [0.3], [-0.7], [0.0]]), np.array([1, 0, 0, 1, 0, 1])
-    mask = ap_svm_appx.easy_examples(X, y, 1.0, 1.0)  # margins 4.5, 1.5, -2.5, 1.1, 0.9, 0.5
-    np.testing.assert_array_equal(np.flatnonzero(mask), [0, 1, 3])
-    found.interrupted = True
-    with pytest.raises(KeyboardInterrupt):
-        ap_svm_appx.easy_examples(X, y, 1.0, 1.0)
 
 
 def test_the_offset_of_easy_examples(rng):

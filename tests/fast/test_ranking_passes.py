@@ -1,22 +1,12 @@
 """The passes before and after the ranks are known: sorting, selecting, collecting, writing; as definitions say."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from _naive_average_precision import counted, instance, optima, sizes
 
-from fast.errors import InvalidParameterError
-from fast.ranking import inference, many, packed, select, split, write
-
+from fast.ranking import inference, packed, select, split, write
 
 # ---- sorting and selecting ------------------------------------------------------------------
-def test_places_that_sort_are_stable(rng):
-    order, work = np.empty((2, 300), dtype=np.int64)
-    for n in (*range(20), 31, 32, 33, 64, 65, 100, 129, 257):
-        values = rng.integers(0, max(n // 3, 2), n).astype(float)
-        many.sort_places(values, order, work)
-        np.testing.assert_array_equal(order[:n], np.argsort(values, kind="stable"))
 
 
 def test_active_negatives_come_first(rng):
@@ -92,56 +82,6 @@ def test_a_grid_that_is_far_too_coarse_is_given_up(rng):
 
 
 # ---- one pass over the scores ---------------------------------------------------------------
-@pytest.mark.parametrize("n", [2, 63, 64, 65, 128, 200])
-@pytest.mark.parametrize("part", [0.02, 0.5, 0.98])
-def test_positives_and_negatives_are_collected(n, part, rng):
-    mask = rng.random(n) < part
-    mask[rng.integers(n)] = True
-    scores = rng.integers(-4, 5, n) / 2.0
-    bits, p = mask.view(np.uint8), np.count_nonzero(mask)
-    positives, chosen = np.empty(p, np.int64), np.empty(p)
-    split.find_positives(scores, bits, positives, chosen)
-    np.testing.assert_array_equal(positives, np.flatnonzero(mask))
-    np.testing.assert_array_equal(chosen, scores[mask])
-    near, places = np.empty(n), np.empty(n, np.int64)
-    for floor in (-np.inf, -2.0, 0.0, 1.5, 2.0):
-        count = split.collect(scores, bits, floor, near, places)
-        wanted = np.flatnonzero(~mask & (scores > floor))
-        np.testing.assert_array_equal(places[:count], wanted)
-        np.testing.assert_array_equal(near[:count], scores[wanted])
-    s, start = np.empty(p), np.empty(p, np.int64)
-    split.rank_positives(chosen, np.argsort(chosen), s, start)
-    np.testing.assert_array_equal(s, np.sort(chosen)[::-1])
-    np.testing.assert_array_equal(start, [np.sum(chosen > v) for v in chosen])
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1.1e300])
-@pytest.mark.parametrize("n", [5, 64, 130])
-def test_a_bad_score_is_seen_wherever_it_stands(bad, n):
-    mask = np.arange(n) % 3 == 0
-    near, places, keys = np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)
-    for i in (0, 1, n // 2, n - 1):
-        scores = np.linspace(-1e300, 1e300, n)
-        assert split.collect(scores, mask.view(np.uint8), 0.0, near, places) >= 0
-        assert packed.pack(np.linspace(-1.0, 1.0, n), keys)
-        scores[i] = bad
-        assert split.collect(scores, mask.view(np.uint8), -np.inf, near, places) == -1
-        assert not packed.pack(scores, keys)
-        for method in ("all", "greedy"):
-            with pytest.raises(InvalidParameterError, match=rf"scores\[{i}\]"):
-                inference.method(method)(scores, mask, int(mask.sum()), np.zeros(n), 1.0)
-
-
-def test_labels_are_read_in_one_pass():
-    for labels, wanted in (
-        ([1, 0, 0, 1], (2, 0, 0)),
-        ([1, -1, 1], (0, 1, 0)),
-        ([1, 0, -1, 2, 3], (1, 1, 2)),
-        ([0.5, 1.0, np.nan], (0, 0, 2)),
-    ):
-        mask = np.full(len(labels), 7, np.uint8)
-        assert split.read_labels(np.array(labels), mask) == wanted
-        np.testing.assert_array_equal(mask, np.array(labels) == 1)
 
 
 def test_a_floor_is_the_first_that_should_do(rng):
@@ -219,45 +159,6 @@ def test_negatives_find_their_ranks_again(kind, rng):
         np.testing.assert_array_equal(*written(rng, p, n, values, hidden))
 
 
-def test_a_table_says_how_many_bounds_lie_before_a_bucket(rng):
-    for i in range(40):
-        parts, size = int(rng.integers(1, 40)), int(rng.integers(1, 50))
-        bound = np.sort(rng.integers(0, [5, 100][i % 2], parts).astype(float))[::-1].copy()
-        top, width = bound[0], np.ptp(bound)
-        scale = size / width if width else 0.0
-        table = np.empty(size + 1, np.int32)
-        most = write._fill_table(bound, parts, top, scale, size, table)
-        bucket = np.clip((top - bound) * scale, 0, size - 1).astype(int)
-        np.testing.assert_array_equal(table, [np.sum(bucket < q) for q in range(size + 1)])
-        assert most == np.bincount(bucket).max()
-        for v in np.append(bound, [bound[0] + 1, bound[-1] - 1, bound.mean()]):
-            q = write._bucket(v, top, scale, size)
-            assert q == min(max(int((top - v) * scale), 0), size - 1)
-            inside = (bucket < q) | ((bucket == q) & (bound > v))
-            assert write._part(v, q, bound, table) == np.count_nonzero(inside)
-
-
-@pytest.mark.parametrize(("p", "n"), [(1, 1), (3, 5), (64, 64), (65, 200), (130, 70)])
-def test_sums_over_blocks(p, n, rng):
-    for counts in (np.sort(rng.integers(0, n + 1, p)), np.full(p, n), np.zeros(p, np.int64)):
-        s, t = (
-            np.sort(rng.standard_normal(p))[::-1] + 100.0,
-            np.sort(rng.standard_normal(n)) + 100.0,
-        )
-        weights = np.full(n, np.nan)
-        value, loss = write.totals(s, t, n, counts, weights)
-        below = [np.sum(counts >= n - r) for r in range(n)]
-        active = counts[-1]
-        np.testing.assert_array_equal(weights[n - active :], below[n - active :])
-        wanted = sum(Fraction(int(c), k + int(c)) for k, c in enumerate(counts, 1)) / p
-        assert loss == pytest.approx(float(wanted), rel=1e-15)
-        gain = sum((Fraction(v) * int(b) for v, b in zip(t, below, strict=True)), Fraction(0))
-        gain -= sum((Fraction(v) * int(c) for v, c in zip(s, counts, strict=True)), Fraction(0))
-        exact = float(max(wanted + 2 * gain / (p * n), 0))
-        terms = 2.0 / (p * n) * (np.abs(t - s[p // 2]) @ below + np.abs(s - s[p // 2]) @ counts)
-        assert abs(value - exact) <= 4e-16 * (loss + terms)
-
-
 def test_sums_of_blocks_have_a_second_word():
     """2^71 comes and goes; what is left is one for each of the negatives, but for those of one block."""
     n, big = 1024, 2.0**70
@@ -265,13 +166,3 @@ def test_sums_of_blocks_have_a_second_word():
     value, loss = write.totals(s, t, n, np.array([1, n]), np.empty(n))
     assert loss == pytest.approx(0.5 * (1 / 2 + n / (n + 2)), rel=1e-15)
     assert abs(value - loss - (n - 1) / n) <= 64 / n
-
-
-def test_equal_positives_take_their_counts_in_input_order():
-    counts, start = np.array([0, 1, 4, 4, 6]), np.array([2, 0, 2, 1, 2])
-    used, given = np.empty((2, 5), np.int64)
-    places, coefficients = np.array([7, 1, 3, 0, 5]), np.full(8, np.nan)
-    write.write_positives(start, counts, places, 0.25, used, given, coefficients)
-    np.testing.assert_array_equal(given, [4, 0, 4, 1, 6])
-    np.testing.assert_array_equal(coefficients[places], [-1.0, 0.0, -1.0, -0.25, -1.5])
-    assert not np.signbit(coefficients[1])

@@ -7,11 +7,8 @@ import scipy.sparse as sp
 from _certified import check_certificate
 from _naive_recall_at_k import cut, loss, sets
 from _naive_top_push import mapped
-from sklearn.base import clone
 
-import refsolve
 from fast import RecallAtK
-from fast.errors import InvalidParameterError
 from fast.models import recall_at_k
 
 
@@ -34,31 +31,6 @@ def test_the_most_violated_set_is_that_of_all_sets(rng):
             for mine, naive in zip(oracle.cut(members), cut(members, y), strict=True):
                 np.testing.assert_array_equal(mine, naive)
             np.testing.assert_array_equal(oracle.cut(members)[1], found.coefficients)
-
-
-@pytest.mark.parametrize("k", [None, 4, 30])
-@pytest.mark.parametrize("C", [0.1, 10.0])
-def test_the_trainer_finds_the_optimum_of_the_oracle(rng, k, C):
-    X, y = _problems.relevant(3, n=40, d=3, shift=2.0)
-    found = recall_at_k.train(X, y, C, k, tol=1e-8)
-    assert found.gap <= 1e-8
-    asked = refsolve.solve("recall_at_k.primal", X=X, y=y, C=C, k=k or int(y.sum()))
-    assert found.primal == pytest.approx(asked.raise_if_uncertain().value, rel=1e-6)
-    slow = recall_at_k.train(X, y, C, k, tol=1e-6, max_iter=3000, solver="cutting_plane")
-    assert slow.primal == pytest.approx(found.primal, rel=3e-6)
-
-
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, np.float32])
-@pytest.mark.parametrize("k", [None, 5, 40])
-def test_an_estimator_is_certified_on_every_form(form, k):
-    X, y = _problems.relevant(9, n=120, d=4, shift=1.5)
-    model = RecallAtK(k=k, C=5.0, tol=1e-5, warm_start=True).fit(form(X), y)
-    assert model.dual_gap_ <= 1e-5
-    check_certificate(model, form(X), y)
-    cold = model.n_iter_
-    assert model.set_params(C=5.5).fit(form(X), y).n_iter_ <= cold
-    check_certificate(model, form(X), y)
-    assert clone(model).set_params(C=5.0).fit(form(X), ~y).dual_gap_ <= 1e-5
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array, np.float32])
@@ -91,12 +63,3 @@ def test_for_as_many_as_there_are_positives_the_loss_bounds_what_is_missed(rng):
     assert loss(worst, y, 2) == 1.0 + 2 * (2 * 2.0 - 4 * 1.0)
     assert loss(worst + 7.0, y, 2) == 0.0
     assert loss(worst - 17.0, y, 6) == 0.0
-
-
-def test_bad_arguments_are_named():
-    X, y = _problems.relevant(2)
-    for k in (0, 60, 1.5, True):
-        with pytest.raises(InvalidParameterError, match="k="):
-            recall_at_k.train(X, y, 1.0, k)
-    with pytest.raises(InvalidParameterError, match="start"):
-        recall_at_k.train(X, y, 1.0, start=np.zeros(2))

@@ -1,17 +1,12 @@
 """SVM-2K from its formulas: certified on features and kernels of both views, each part beside a naive twin."""
 
-import itertools
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from _problems import privileged
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
-from fast.errors import InvalidParameterError
 from fast.models import svm, svm_2k
-from fast.solvers import two_views
-from fast.solvers.box_interior_point import FactorGram, MatrixGram
 
 PRICES = {"CA": 0.5, "CB": 2.0, "D": 0.7, "eps": 0.1}
 
@@ -93,62 +88,6 @@ def test_the_views_are_equals():
     np.testing.assert_allclose(other.v, found.w, atol=1e-6)
 
 
-@pytest.mark.parametrize("tied", [False, True])
-def test_steps_solve_the_whole_system(rng, tied):
-    X, y, Z = problem(5, n=9, d=3)
-    bounds, n = rng.uniform(0.5, 2.0, (3, 9)) * np.array([[1], [1], [tied]]), 9
-    G = np.hstack([np.diag(y), 0 * np.eye(n), -np.eye(n), np.eye(n)])
-    F = np.hstack([0 * np.eye(n), np.diag(y), np.eye(n), -np.eye(n)])
-    size = (2 + 2 * tied) * n
-    G, F = G[:, :size], F[:, :size]
-    H = G.T @ (X @ X.T) @ G + F.T @ (Z @ Z.T) @ F
-    E, a, r = 10.0 ** rng.uniform(-3, 3, size), rng.random(size), rng.standard_normal(size)
-    forms = [(FactorGram(v), FactorGram(sp.csr_array(v)), MatrixGram(v @ v.T)) for v in (X, Z)]
-    for x, z in itertools.product(*forms):
-        program = two_views.TwoViews(x, z, y, bounds, 0.3)
-        np.testing.assert_allclose(program.product(a), H @ a, atol=1e-12)
-        expected = np.linalg.solve(H + np.diag(E), r)
-        np.testing.assert_allclose(program.solver(E)(r), expected, rtol=1e-8, atol=1e-9)
-        np.testing.assert_array_equal(program.equations, [G.sum(0), F.sum(0), (G + F).sum(0)])
-        start = program.start()
-        assert ((start > 0) & (start < program.upper)).all()
-        np.testing.assert_allclose(program.equations @ start, 0.0, atol=1e-13)
-        np.testing.assert_array_equal(program.gain, [1.0] * 2 * n + [-0.3] * (size - 2 * n))
-
-
-def test_repaired_multipliers_are_feasible_and_feasible_ones_stay(rng):
-    y = np.where(rng.random(12) < 0.4, 1.0, -1.0)
-    y[:2] = 1.0, -1.0
-    for _ in range(50):
-        bounds = rng.uniform(0.0, 2.0, (3, 12))
-        found = two_views.repaired(3.0 * rng.standard_normal((3, 12)), y, bounds)
-        assert (found[:2] >= 0).all()
-        assert (abs(found) <= bounds).all()
-        for sums in (found[0] @ y - found[2].sum(), found[1] @ y + found[2].sum()):
-            assert sums == pytest.approx(0.0, abs=1e-13)
-        np.testing.assert_allclose(two_views.repaired(found, y, bounds), found, atol=1e-13)
-
-
-def test_offsets_are_the_best_of_all_pairs_of_kinks(rng):
-    y, free = np.where(np.arange(5) % 2, 1.0, -1.0), 0.2
-    for _ in range(20):
-        bounds = rng.uniform(0.3, 2.0, (3, 5))
-        program = two_views.TwoViews(*2 * [MatrixGram(np.eye(5))], y, bounds, free)
-        f, g = rng.standard_normal((2, 5))
-        value = lambda b, p, s=(program, f, g): two_views.losses(s[0], s[1] + b, s[2] + p)  # noqa: E731
-        kinks_A, kinks_B, apart = y - f, y - g, np.append(g - f - free, g - f + free)
-        pairs = [*itertools.product(kinks_A, kinks_B)]
-        pairs += [(b, b - t) for b in kinks_A for t in apart]
-        pairs += [(p + t, p) for p in kinks_B for t in apart]
-        best = min(pairs, key=lambda pair: value(*pair))
-        offsets, cost = two_views.settled(program, f, g, best)
-        assert cost == pytest.approx(value(*best), rel=1e-12)  # a vertex is optimal
-        assert cost == pytest.approx(value(*offsets), rel=1e-12)
-        start = tuple(rng.standard_normal(2))
-        offsets, cost = two_views.settled(program, f, g, start)
-        assert value(*best) - 1e-12 <= cost == value(*offsets) < value(*start)
-
-
 def test_offsets_of_which_one_is_hardly_felt():
     """Every multiplier of the view B but one is at its bound: its equation has 1e-15 of A's weight."""
     Z = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 3.0, 0.0]])
@@ -161,27 +100,3 @@ def test_a_report_stops_and_the_best_is_kept():
     found = svm_2k.train(X, y, Z, **PRICES, tol=1e-12, report=lambda state: state.n_iter == 3)
     assert (found.n_iter, found.stopped, found.interrupted) == (3, True, False)
     check(found, X @ X.T, Z @ Z.T, y, np.ones(60), found.gap, **PRICES)
-
-
-def test_bad_input():
-    X, y, Z = problem(7)
-    for given, name in [
-        ({"CA": 0.0}, "CA"),
-        ({"CB": np.nan}, "CB"),
-        ({"D": -1.0}, "D"),
-        ({"eps": np.inf}, "eps"),
-        ({"y": np.ones(60)}, "y"),
-        ({"y": y[:-1]}, "y"),
-        ({"Z": Z[:-1]}, "Z"),
-        ({"Z": None, "Kz": np.eye(59)}, "Kz"),
-        ({"K": np.eye(60)}, "X, K"),
-        ({"Z": None}, "Z, Kz"),
-        ({"Z": None, "Kz": -np.eye(60)}, "Kz"),
-        ({"X": None, "K": np.triu(np.ones((60, 60)))}, "K"),
-        ({"sample_weight": 1.0 * (y > 0)}, "y"),
-        ({"max_iter": 0}, "max_iter"),
-        ({"tol": -1.0}, "tol"),
-    ]:
-        with pytest.raises(InvalidParameterError) as caught:
-            svm_2k.train(**{"X": X, "y": y, "Z": Z, **PRICES, **given})
-        assert caught.value.argument == name

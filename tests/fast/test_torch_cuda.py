@@ -5,46 +5,19 @@ Where there is one: ``python -m pytest --noconftest tests/fast/test_torch_cuda.p
 
 import contextlib
 
-import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 if not torch.cuda.is_available():
     pytest.skip("no CUDA device", allow_module_level=True)
 
-import fast.torch as ft  # noqa: E402
+from _torch import IDS, MODULES, data, graded  # noqa: E402
 
-MODULES = [
-    *(ft.TopKHingeLoss(3, v, g) for v in ("alpha", "beta") for g in (0.0, 0.7)),
-    ft.SquaredTopKHingeLoss(3),
-    *(ft.TopKEntropyLoss(3, v) for v in ("alpha", "beta")),
-    ft.TruncatedTopKEntropyLoss(3),
-    ft.SoftmaxLoss(),
-    ft.SparsemaxLoss(),
-    *(ft.OneVsAllLoss(kind) for kind in ("hinge", "smooth_hinge", "logistic")),
-    *(ft.MultilabelLoss(kind) for kind in ("hinge", "smooth_hinge", "entropy")),
-    ft.AveragePrecisionLoss(),
-]
-IDS = [f"{m.stem} {m.extra_repr()}" for m in MODULES]
 modules = pytest.mark.parametrize("module", MODULES, ids=IDS)
 
 
-def data(module, n=257, m=101, ties=False):
-    rng = np.random.default_rng(5)
-    scores = rng.standard_normal((n, m)) * 10.0 ** rng.uniform(-2, 2, size=(n, 1))
-    scores = np.round(scores) if ties else scores
-    one = not module.stem.startswith(("multilabel", "average"))
-    y = rng.integers(0, m, n) if one else rng.integers(0, 2, (n, m))
-    if not one:
-        y[:, 0], y[:, 1] = 0, 1
-    return torch.from_numpy(scores), torch.from_numpy(y)
-
-
-def graded(loss, scores, y):
-    f = scores.clone().requires_grad_()
-    value = loss(f, y)
-    value.backward()
-    return value.detach(), f.grad
+def batch(module):
+    return data(module, 257, 101, seed=5, spread=(-2, 2))
 
 
 @contextlib.contextmanager
@@ -59,7 +32,8 @@ def nothing_waits():
 @modules
 @pytest.mark.parametrize("ties", [False, True])
 def test_the_card_computes_what_the_processor_computes(module, ties):
-    scores, y = data(module, ties=ties)
+    scores, y = batch(module)
+    scores = torch.round(scores) if ties else scores
     value, grad = graded(module, scores, y)
     on_card = scores.cuda(), y.cuda()
     graded(module, *on_card)  # what is made once, is made
@@ -73,7 +47,7 @@ def test_the_card_computes_what_the_processor_computes(module, ties):
 
 @modules
 def test_single_precision(module):
-    scores, y = data(module)
+    scores, y = batch(module)
     value, grad = graded(module, scores.float().double(), y)
     on_card = scores.float().cuda(), y.cuda()
     with nothing_waits():
@@ -85,7 +59,7 @@ def test_single_precision(module):
 
 @modules
 def test_autocast_computes_in_float32(module):
-    scores, y = data(module)
+    scores, y = batch(module)
     half = scores.bfloat16().cuda()
     with torch.autocast("cuda", dtype=torch.bfloat16):
         found = module(half, y.cuda())

@@ -64,20 +64,6 @@ def compared(stem, scores, y, costs=None, **options):
     np.testing.assert_allclose(gradients.numpy(), slope, atol=unit * (1 + right.max()), rtol=0)
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-@pytest.mark.parametrize("stem", ROWS)
-def test_values_and_gradients_are_those_of_the_kernels(stem, dtype, monkeypatch):
-    """Every other time by the operations of torch, as on other devices."""
-    rng = np.random.default_rng(sum(map(ord, stem)))
-    for trial in range(25):
-        monkeypatch.setattr(_processor, "_kernels", lambda way=trial % 2: kernels if way else None)
-        n, m = 4, int(rng.integers(2, 9))
-        options = arguments(stem, rng, m)
-        scores = torch.from_numpy(rng.standard_normal((n, m)) * 10 ** rng.uniform(-2, 1.5))
-        costs = rng.standard_normal(m) if trial % 3 == 0 else None
-        compared(stem, scores.to(dtype), labels(stem, rng, n, m), costs, **options)
-
-
 @pytest.mark.parametrize("stem", ROWS)
 @pytest.mark.parametrize("found", [kernels, None], ids=["kernels", "torch"])
 def test_long_rows(stem, found, monkeypatch):
@@ -90,27 +76,6 @@ def test_long_rows(stem, found, monkeypatch):
         options = {n: v for n, v in {"k": 5, "gamma": gamma}.items() if n in names}
         scores = torch.from_numpy(rng.standard_normal((5, 600)) * scales)[:, ::2]
         compared(stem, scores, labels(stem, rng, 5, 300), **options)
-
-
-@pytest.mark.parametrize("m", [7, 128, 200, 517])
-@pytest.mark.parametrize("kind", ["normal", "ties", "ascending", "masked", "nan"])
-def test_the_largest_are_those_of_a_sort(m, kind):
-    """Of the other classes; nan stands first."""
-    rng = np.random.default_rng(m)
-    for n in (1, 5, 32):
-        row = rng.standard_normal(m).astype(np.float32)
-        row = {"ties": np.round(row), "ascending": np.sort(row)}.get(kind, row)
-        spoilt = rng.choice(m, max(m - n - 1, 1) if kind == "masked" else 2, replace=False)
-        row[spoilt] = {"masked": -np.inf, "nan": np.nan}.get(kind, row[spoilt])
-        own, n = int(rng.integers(m)), min(n, m - 1)
-        top, classes = np.empty(n), np.empty(n, np.int64)
-        at, hit = np.empty((2, m + 1), np.int64)
-        kernels.largest(row, own, top, classes, np.empty(kernels.LANES, row.dtype), hit, at)
-        right = np.sort(np.delete(row, own))[::-1][:n]
-        np.testing.assert_array_equal(top, right)
-        np.testing.assert_array_equal(row[classes], right)
-        assert own not in classes
-        assert len(set(classes)) == n
 
 
 @pytest.mark.parametrize(

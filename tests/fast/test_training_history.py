@@ -49,20 +49,3 @@ def test_newton_takes_over_where_class_lists_crawl(seed: int) -> None:
     other = TopKSVC(solver="newton", **settings).fit(data, labels)
     assert model.dual_objective_ <= other.primal_objective_
     assert other.dual_objective_ <= model.primal_objective_
-
-
-def test_large_weights_are_reached_in_steps(monkeypatch) -> None:
-    from fast.models import multiclass_erm
-
-    rng = np.random.default_rng(5)
-    labels = np.arange(300) % 6
-    data = rng.standard_normal((6, 8))[labels] + rng.standard_normal((300, 8))
-    settings = {"C": 100.0, "tol": 1e-4, "max_iter": 5000, "random_state": 0, "solver": "active"}
-    stepped = TopKSVC(**settings).fit(data, labels)
-    monkeypatch.setattr(multiclass_erm, "CONTINUED", np.inf)
-    direct = TopKSVC(**settings).fit(data, labels)
-    assert stepped.n_iter_ < direct.n_iter_
-    assert stepped.dual_gap_ <= 1e-4
-    assert direct.dual_gap_ <= 1e-4
-    assert stepped.dual_objective_ <= direct.primal_objective_
-    assert direct.dual_objective_ <= stepped.primal_objective_

@@ -7,18 +7,14 @@ import pytest
 
 from fast import _rows
 from fast.errors import InvalidParameterError
-from fast.kernels.projections import PEEL, kth_largest
 from fast.losses import (
     multilabel_entropy,
-    sparsemax,
-    squared_topk_hinge,
     topk_hinge_alpha,
     topk_hinge_beta,
 )
 from fast.ranking import exact
-from fast.sets import bipartite_simplex, capped_simplex, simplex
+from fast.sets import simplex
 from fast.solvers.constrained_risk import EasyProblem
-from fast.solvers.interior_point import minimise
 from fast.solvers.plain_svm import balanced, hinge_offset, squared_offset
 
 
@@ -45,69 +41,12 @@ def test_sums_of_pairs_keep_both_words(rng):
         assert abs(Fraction(high) + Fraction(low) - wanted) <= Fraction(size) * Fraction(2) ** -100
 
 
-def test_the_sign_of_a_slope_is_that_of_rational_arithmetic(rng):
-    seen = set()
-    for _ in range(300):
-        k, m = int(rng.integers(1, 30)), int(rng.integers(2, 60))
-        size = float(rng.integers(1, 200))
-        wanted = Fraction(size) * k / 2 / (m * (m - 1))  # of s - t, where the slope is 0
-        t = rng.standard_normal() * 10.0 ** rng.integers(-3, 4)
-        s = float(Fraction(t) + wanted)
-        s += float(rng.integers(-1, 2)) * np.spacing(s)
-        exactly = Fraction(size) * k / 2 - (Fraction(s) - Fraction(t)) * m * (m - 1)
-        sign = (exactly > 0) - (exactly < 0)
-        assert np.sign(exact.sign_of_slope(k, m, size, s, t)) == sign
-        seen.add(sign)
-    assert seen >= {-1, 1}
-    assert exact.sign_of_slope(3, 3, 4.0, 1.5, 0.5) == 0  # 4 * 3/2 = 1 * 3 * 2
-
-
-@pytest.mark.parametrize("cap", [1 / 3 - 1e-6, 1 / 3 - 1e-12])
-def test_a_cap_just_too_small_is_refused(cap):
-    with pytest.raises(InvalidParameterError, match="cap"):
-        capped_simplex.project([0.9, 0.4, -0.2], r=1.0, cap=cap)
-
-
-@pytest.mark.parametrize("shape", [(7, 2), (2, 7)])
-def test_rows_may_be_more_than_columns_and_fewer(rng, shape):
-    a = rng.standard_normal(shape)
-    y = np.zeros(shape, dtype=bool)
-    y[:, 0] = True
-    together = bipartite_simplex.project(a, y)
-    for row, labels, x in zip(a, y, together, strict=True):
-        np.testing.assert_array_equal(bipartite_simplex.project(row, labels), x)
-
-
 @pytest.mark.parametrize("loss", [topk_hinge_alpha, topk_hinge_beta])
 def test_a_hinge_on_its_kink_has_the_subgradient_zero(loss):
     scores = np.array([[0.0, 0.0, -2.0, -9.0], [3.0, 2.0, 2.0, 2.0]])  # margins 1, -1, -8; 0, 0, 0
     found = loss.gradient(scores, [0, 0], k=2)
     expected = [[-0.5, 0.5, 0.0, 0.0]] if loss is topk_hinge_beta else [[0.0] * 4]
     np.testing.assert_array_equal(found, [*expected, [0.0] * 4])
-
-
-@pytest.mark.parametrize("loss", [topk_hinge_alpha, topk_hinge_beta])
-def test_a_hinge_gives_nothing_to_classes_beyond_the_k_largest(loss):
-    for scores in ([0.0, 5.0, 1.0, 4.0, -3.0], [0.0, -0.25, -2.0, -0.5, -3.0]):
-        found = loss.gradient(np.array(scores), 0, k=2)
-        np.testing.assert_array_equal(found, [-1.0, 0.5, 0.0, 0.5, 0.0])
-
-
-@pytest.mark.parametrize("d", [PEEL + 3, 90, 400])
-def test_the_kth_largest_of_long_rows(rng, d):
-    for i in range(60):
-        a = rng.standard_normal(d) * 10.0 ** rng.integers(-3, 4)
-        a = np.round(a) if i % 3 == 0 else a
-        a = np.sort(a)[:: 1 if i % 2 else -1].copy() if i % 5 == 0 else a
-        k = int(rng.integers(1, d + 1))
-        span = [np.inf, 0.0, 1.0][i % 3]
-        work, kept = np.full(d, np.nan), a.copy()
-        value, taken = kth_largest(a, k, span, work)
-        assert value == np.sort(a)[::-1][k - 1]
-        np.testing.assert_array_equal(a, kept)
-        if 0 <= taken < d:
-            near = a[a > min(value - span, np.nextafter(value, -np.inf))]
-            np.testing.assert_array_equal(np.sort(work[:taken]), np.sort(near))
 
 
 def test_offsets_are_the_best_and_in_the_middle_of_several(rng):
@@ -160,35 +99,6 @@ def test_a_point_is_repaired_as_far_as_it_must_be(rng):
             assert float((A @ found).min()) == pytest.approx(max(least, 1.0), rel=1e-12)
             if least >= 0.5:
                 np.testing.assert_allclose(found, w / min(least, 1.0))
-
-
-@pytest.mark.parametrize("m", [2, 5])
-def test_a_quadratic_over_a_simplex_in_few_steps(rng, m):
-    """min x'AA'x/2 + c'x, x >= 0, sum 1, against the conditions of optimality."""
-    for scale in (1.0, 1e3, 1e-3):
-        A, c = rng.standard_normal((m, 4)) * scale, rng.standard_normal(m) * scale**2
-        x = minimise(A, c, np.ones((1, m)), np.ones(1), np.full(m, 1 / m), 1e-12 * scale**2)
-        g = A @ (A.T @ x) + c
-        assert x.sum() == pytest.approx(1.0, rel=1e-12)
-        assert x.min() > 0.0
-        assert float(x @ (g - g.min())) <= 1e-10 * scale**2
-
-
-def test_conjugates_of_squares_are_the_formula_and_infinite_outside():
-    x, c = np.array([0.3, 0.0, 0.2]), np.array([0.5, -1.0, 2.0])
-    s, inner = x.sum(), x @ c
-    found = sparsemax.conjugate(x, costs=c)
-    assert found == pytest.approx(0.5 * x @ x + 0.5 * (1 - s) ** 2 - 0.5 - inner)
-    for bad in ([0.6, 0.0, 0.6], [0.4, -0.1, 0.2], [-0.1, 0.0, 0.0]):
-        assert sparsemax.conjugate(np.array(bad)) == np.inf
-    found = squared_topk_hinge.conjugate(3 * x, k=1, costs=c)
-    assert found == pytest.approx(0.5 * (3 * s) ** 2 - 3 * inner)
-    assert squared_topk_hinge.conjugate(x, k=2, costs=c) == np.inf  # 0.3 > 0.5/2
-    even = np.array([0.2, 0.2, 0.1])
-    assert squared_topk_hinge.conjugate(even, k=2) == pytest.approx(0.125 - 0.5)
-    for bad in ([0.2, 0.2, -0.1], [0.1, 0.0, 0.3]):
-        assert squared_topk_hinge.conjugate(np.array(bad), k=2) == np.inf
-    assert squared_topk_hinge.conjugate(0.0 * even, k=2) == 0.0
 
 
 @pytest.mark.parametrize("alpha", [1.01, 2.0, 30.0, 1e6])

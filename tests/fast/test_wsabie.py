@@ -4,12 +4,10 @@ import _problems
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _bad_input import NAN
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from fast import WsabieClassifier
-from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.solvers import warp
 
 
@@ -119,14 +117,3 @@ def test_an_interrupt_keeps_the_best_epoch(monkeypatch, rank, capsys):
     losses = iter(())
     with pytest.raises(KeyboardInterrupt):
         clone(model).fit(X, y)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("rank", 0), ("rank", 1.5), ("epochs", 0), ("epochs", None), ("learning_rate", 0.0),
-     ("learning_rate", NAN), ("max_norm", 0.0), ("max_norm", "1"), ("verbose", None)],
-)  # fmt: skip
-def test_bad_arguments_are_named(name, value):
-    X, y = _problems.classes(2)
-    with pytest.raises((InvalidParameterError, InvalidTypeError), match=name):
-        WsabieClassifier(**{name: value}).fit(X, y)

@@ -102,7 +102,7 @@ def accuracy(net: Any, rows: Any, y: Any) -> list[float]:
 def losses() -> Iterator[tuple[str, int, Loss]]:
     """Stem, k, and the mean loss of scores (n, m)."""
     for stem, ks in LOSSES.items():
-        function = getattr(importlib.import_module(f"fast.torch.{stem}"), stem)
+        function = getattr(importlib.import_module("fast.torch"), stem)
         for k in ks:
             own = {} if stem == "softmax" else {"k": k}
             yield stem, k, lambda f, y, function=function, own=own: function(f, y, **own)

@@ -43,7 +43,7 @@ def loss(problem: str, form: str) -> Callable[..., Any]:
     """The function of a stem, or the module made anew of what it is called with."""
     stem = lookup(problem).stem
     if form != "module":
-        return getattr(importlib.import_module(f"fast.torch.{stem}"), stem)
+        return getattr(importlib.import_module("fast.torch"), stem)
     module = importlib.import_module("fast.torch.modules").RowwiseLoss
 
     def made(scores: Any, y: Any, **options: Any) -> Any:
