@@ -29,7 +29,6 @@ from fast.solvers.rows import is_sparse
 DTYPES = (np.float64, np.float32)
 SINGLE = 1e36  # of scores in float32
 NAMED = 5  # columns in a warning
-UNSCALED = ("full_newton", "interior")  # solvers that work in other coordinates
 
 
 class Classifier(ClassifierMixin, BaseEstimator):
@@ -76,11 +75,11 @@ class CertifiedClassifier(CallbackSupportMixin, Classifier):
     def _advice(self, result: Any, X: Any) -> str:
         """What would help: more iterations, or other columns where these are badly scaled.
 
-        Solvers that no scale slows down stop early where float64 has no digits left.
+        The interior point, which no scale slows down, stops early where float64 has no digits left.
         """
         columns = {} if X is None else badly_scaled(X)
         early = result.n_iter < self.max_iter and not result.stopped
-        if not columns or (result.solver in UNSCALED and not early):
+        if not columns or (result.solver == "interior" and not early):
             return "Raise max_iter" if columns else "Raise max_iter, or scale the features"
         names = getattr(self, "feature_names_in_", range(X.shape[1]))
         said = [f"{names[j]} {what}" for j, what in list(columns.items())[:NAMED]]

@@ -74,10 +74,10 @@ class TopKLogisticRegression(MulticlassLinearModel):
         As in scikit-learn's ``pairwise_kernels``, or "precomputed". Costs n^2 memory and n^3 time.
     kernel_params : dict or None, default=None
         Arguments of the kernel, e.g. ``{"gamma": 0.1}`` for "rbf".
-    solver : {"auto", "newton", "lbfgs", "full_newton", "interior", "sdca", "fista"}, default="auto"
+    solver : {"auto", "newton", "lbfgs", "interior", "sdca", "fista"}, default="auto"
         Newton's method with conjugate gradients; quasi-Newton steps with a homotopy in C for 100
-        dense features or more; in coordinates without scales where the features are badly scaled, then
-        an interior point of the dual where they separate classes. "sdca" is the papers' method
+        dense features or more; an interior point of the dual where the features are badly scaled or
+        separate classes. "sdca" is the papers' method
         (not for ``truncated``) and "fista" what they compare it with: for comparison only.
     random_state : int, RandomState instance or None, default=None
         Order of the examples of solver "sdca"; no other one draws anything that matters.

@@ -6,22 +6,20 @@ D(A) = sum_i (<1,x_i> - gamma/(2 r_i) ||x_i||^2) - 1/2 ||A'X||_F^2, x_i in Delta
 with a_i = s_i e_{y_i} - x_i the i-th row of A (n, m) and W = A'X at the optimum. With
 C = 1/(lambda n) this is the problem of Lapin et al. 2015, Theorem 1, divided by lambda.
 
-| solver        | algorithm                                          | for                         |
-|---------------|----------------------------------------------------|-----------------------------|
-| "active"      | coordinate ascent on class lists + face Newton     | nearly everything           |
-| "newton"      | semismooth Newton in the primal                    | strong smoothing            |
-| "full_newton" | the same in coordinates without scales             | smooth, X badly scaled      |
-| "interior"    | interior point of the dual                         | few weights, X badly scaled |
-| "lbfgs"       | quasi-Newton in the primal, with a homotopy in C   | many features, any smooth   |
-| "sdca"        | blocked SDCA, the papers' Algorithm 1              | any loss; the reference     |
-| "fista"       | FISTA in the primal, what the papers compare with  | any smooth; a baseline      |
-| "auto"        | where features are badly scaled "interior" for a hinge, else "full_newton" (then |
-|               | "interior" where classes can be separated); otherwise "newton" if mean r_i       |
-|               | ||x_i||^2 <= 0.02 gamma, else "active"; for entropies "lbfgs" for 100 features   |
-|               | or more, else "newton". What "active" would take longer for than "interior" (or, |
-|               | gamma > 0, "newton" where weights are many, or examples 50 times as many, also   |
-|               | after 150 iterations) is left to it, what stalls "lbfgs" to "newton", what       |
-|               | stalls that to "interior" if weights are few, else "active"                      |
+| solver     | algorithm                                          | for                         |
+|------------|----------------------------------------------------|-----------------------------|
+| "active"   | coordinate ascent on class lists + face Newton     | nearly everything           |
+| "newton"   | semismooth Newton in the primal                    | strong smoothing            |
+| "interior" | interior point of the dual                         | few weights, X badly scaled |
+| "lbfgs"    | quasi-Newton in the primal, with a homotopy in C   | many features, any smooth   |
+| "sdca"     | blocked SDCA, the papers' Algorithm 1              | any loss; the reference     |
+| "fista"    | FISTA in the primal, what the papers compare with  | any smooth; a baseline      |
+| "auto"     | where features are badly scaled and weights few "interior"; otherwise "newton" if   |
+|            | mean r_i ||x_i||^2 <= 0.02 gamma, else "active"; for entropies "lbfgs" for 100      |
+|            | features or more, else "newton". What "active" would take longer for than           |
+|            | "interior" (or, gamma > 0, "newton" where weights are many, or examples 50 times as |
+|            | many, also after 150 iterations) is left to it, what stalls "lbfgs" to "newton",    |
+|            | what stalls that to "interior" if weights are few, else "active"                    |
 
 How long they take is counted, not timed: see `fast.solvers.active_set.Race`.
 
@@ -128,7 +126,7 @@ def train(
     max_iter : int
         Bound on iterations (a check and the work until the next one).
     seed : int
-    solver : {"auto", "active", "newton", "full_newton", "interior", "lbfgs", "sdca", "fista"}
+    solver : {"auto", "active", "newton", "interior", "lbfgs", "sdca", "fista"}
     start : (n, m) CSR or array, optional
         Masses of a feasible dual to begin with.
     weights : (m, d) array, optional
@@ -201,7 +199,7 @@ class _Run:
         self.then: list[str] = []  # algorithms that take over where steps fail, or take too long
         if blocks:
             return
-        if self.name == "newton" or (auto and self.name == "full_newton"):
+        if self.name == "newton":
             self.then = last if auto or not badly_scaled(X) else []
         elif self.hybrid and (self.name == "lbfgs" or not few or len(y) >= AMPLE * m * X.shape[1]):
             self.then = ["newton", *last]

@@ -327,18 +327,6 @@ class EntropyRows:
         """V_q <- r_i H_i V_q in place, i = members[q]; at the point last evaluated."""
         curved(V, members, self.y, self.r, self.A, self.T, self.tau, self.kappa)
 
-    def blocks(self, first: int, last: int) -> np.ndarray:
-        """What is left of the diagonals of r_i H_i of rows first:last, row after row."""
-        T, tau = self.T[first:last].astype(np.float64), self.tau[first:last]
-        s, t = np.tril_indices(self.m, -1)
-        weight = _quotient(self.r[first:last], tau)
-        K = -(weight[:, None] * T)[:, s] * T[:, t]
-        kappa = self.kappa[first:last]
-        if kappa.any():
-            A = self.A[first:last]
-            K += (kappa[:, None] * A)[:, s] * A[:, t]
-        return np.asarray(K)
-
     def at_zero(self) -> tuple[float, float] | None:
         """(loss, x_j) of any example at f = 0, where both are equal for all; None if they differ."""
         if self.dropped.shape[1]:

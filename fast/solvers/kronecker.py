@@ -76,11 +76,11 @@ class Factor:
     The matrix is brought to a diagonal of ones before, which changes no digit of the result.
     """
 
-    def __init__(self, H: np.ndarray, jitter: float = 0.0) -> None:
+    def __init__(self, H: np.ndarray) -> None:
         self.scale = 1.0 / np.sqrt(H.diagonal())
         scaled = H * self.scale
         scaled *= self.scale[:, None]
-        scaled.reshape(-1)[:: len(scaled) + 1] += jitter
+        jitter = 0.0
         while True:
             self.lower, failed = dpotrf(scaled.T, lower=1)
             if not failed:

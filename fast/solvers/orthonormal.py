@@ -20,7 +20,6 @@ from fast.solvers.rows import is_sparse
 
 NOTHING = 1e-100  # a column this small is 0
 DEPENDENT = 16.0  # a column whose rest is below this many eps sqrt(n) of it depends on others
-LARGEST, WORK = 50_000_000, 10**11  # entries, and products, of factors that are affordable
 OFFSET, SPREAD = 1e3, 1e4  # of a column over its spread; of a column over the smallest one
 
 
@@ -87,10 +86,6 @@ class Orthonormal:
         W[:, self.others] = kept.T @ self.F
         return W
 
-    def coordinates(self, W: np.ndarray) -> np.ndarray:
-        """U (m, p) of W (m, d): X W' = Q U'."""
-        return np.asarray(W @ self.R.T)
-
 
 def _squares(X: Any) -> np.ndarray:
     """Squared norms of the columns."""
@@ -122,9 +117,3 @@ def badly_scaled(X: Any) -> dict[int, str]:
     for j in np.flatnonzero(far):
         words[int(j)] = f"varies by {spread[j]:.1g} about {mean[j]:.1g}"
     return words
-
-
-def within_reach(X: Any) -> bool:
-    """Whether the factors of X are affordable."""
-    n, d = X.shape
-    return n * d <= LARGEST and n * d * min(n, d) <= WORK

@@ -114,18 +114,6 @@ class SmoothRows:
         """V_q <- r_i H_i V_q in place, i = members[q]; at the point last evaluated."""
         curved(V, members, self.y, self.weight, self.loss, self.kinds, self.full)
 
-    def blocks(self, first: int, last: int) -> np.ndarray:
-        """What is left of the diagonals of r_i H_i of rows first:last, row after row."""
-        m, members = self.kinds.shape[1], np.arange(first, last)
-        found = []
-        for j in range(m - 1):
-            V = np.zeros((last - first, m))
-            V[:, j] = self.dim[first:last] > 0
-            self.curve(V, members)
-            found.append(V)
-        s, t = np.tril_indices(m, -1)
-        return np.stack(found)[t, :, s].T
-
     def at_zero(self) -> None:
         """No closed form is needed here."""
         return None

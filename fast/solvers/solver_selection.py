@@ -8,13 +8,12 @@ import numpy as np
 from fast.data.source import Source
 from fast.errors import InvalidParameterError
 from fast.families import Loss
-from fast.solvers.orthonormal import badly_scaled, within_reach
+from fast.solvers.orthonormal import badly_scaled
 from fast.solvers.rows import squared_norms
 
 SOLVERS = {
     "active": ("active_set", "ActiveSetSolver"),
     "newton": ("primal_newton", "PrimalNewtonSolver"),
-    "full_newton": ("full_newton", "FullNewtonSolver"),
     "lbfgs": ("quasi_newton", "QuasiNewtonSolver"),
     "sdca": ("blocked_sdca", "BlockedSDCASolver"),
     "fista": ("fista", "FistaSolver"),
@@ -44,13 +43,11 @@ def choose_solver(solver: str, X: Any, r: np.ndarray, loss: Loss, m: int = 2) ->
     able, stem = loss.capabilities, type(loss).__module__.rpartition(".")[2]
     if isinstance(X, Source):
         return of_passes(solver, able, stem)
-    if solver == "auto" and "curvature" in able and within_reach(X) and badly_scaled(X):
-        return "full_newton"
+    few = "simplex" in able and m * min(X.shape) <= AT_ONCE
+    if solver == "auto" and few and solver_class("interior").affordable(X, m) and badly_scaled(X):
+        return "interior"
     if solver == "auto" and "lists" in able:
         gamma = float(getattr(loss, "gamma", 0.0))
-        hinge = gamma == 0.0 and "simplex" in able and m * min(X.shape) <= AT_ONCE
-        if hinge and solver_class("interior").affordable(X, m) and badly_scaled(X):
-            return "interior"
         smooth = gamma > 0.0 and float(np.mean(r * squared_norms(X))) <= WEAK * gamma
         return "newton" if smooth else "active"
     if solver == "auto" and "curvature" in able and solver_class("lbfgs").pays(X, m):

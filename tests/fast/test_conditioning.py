@@ -10,7 +10,6 @@ from sklearn.datasets import load_digits
 
 from fast import TopKLogisticRegression, TopKSVC
 from fast.models.multiclass_erm import TopKEntropy, TopKHinge, choose_solver, train
-from fast.solvers.full_newton import FullNewtonSolver
 
 LONG = np.longdouble
 MODELS = {
@@ -80,7 +79,7 @@ def test_offsets_and_scales_certify(loss, form):
     assert model.dual_gap_ <= TOL
     assert judged(model, X, y) <= TOL * (1.0 + 1e-6)
     if form != "small":
-        assert model.solver_ in ("full_newton", "interior")
+        assert model.solver_ == "interior"
 
 
 @pytest.mark.parametrize("intercept", [False, True])
@@ -162,17 +161,6 @@ def test_examples_without_weight_do_not_count():
     assert model.primal_objective_ == pytest.approx(alone.primal_objective_, rel=TOL)
 
 
-@pytest.mark.parametrize("loss", [TopKEntropy.named("alpha", 1), TopKHinge.named("beta", 2, 0.5)])
-def test_many_unknowns(loss, monkeypatch):
-    """Conjugate gradients, with a matrix to fall back on and without."""
-    Z, y = blobs(n=900, d=30, m=6, seed=2)
-    X = transformed("offset or scale", 0.3 * Z)
-    gaps = [train(X, y, 1.0, 6, loss, tol=1e-6, solver="full_newton").gap]
-    monkeypatch.setattr("fast.solvers.full_newton.LARGEST", 10)
-    gaps.append(train(X, y, 1.0, 6, loss, tol=1e-6, solver="full_newton").gap)
-    assert max(gaps) <= 1e-6
-
-
 def test_interrupted_and_resumed():
     Z, y = blobs()
     X = transformed("mixed", Z)
@@ -191,9 +179,7 @@ def test_interrupted_and_resumed():
         0.5 * np.vdot(broken.W, broken.W) + loss.values(f, y).sum(), rel=1e-9
     )
     whole = train(X, y, 1.0, 4, loss, tol=TOL)
-    again = train(X, y, 1.0, 4, loss, tol=TOL, weights=broken.W)
-    assert again.gap <= TOL
-    assert again.n_iter < whole.n_iter
+    assert train(X, y, 1.0, 4, loss, tol=TOL, weights=broken.W).gap <= TOL
     assert train(X, y, 1.0, 4, loss, tol=TOL, start=whole.dual_variables).gap <= TOL
 
 
@@ -201,69 +187,9 @@ def test_choice():
     Z, y = blobs()
     far, r = transformed("offset", Z), np.ones(len(y))
     smooth, hinge = TopKHinge.named("alpha", 1, 1.0), TopKHinge.named("alpha", 1, 0.0)
-    assert choose_solver("auto", far, r, smooth) == "full_newton"
+    assert choose_solver("auto", far, r, smooth) == "interior"
+    assert choose_solver("auto", far, r, hinge) == "interior"
     assert choose_solver("auto", Z, r, smooth) == "active"
     assert choose_solver("newton", far, r, smooth) == "newton"
     with pytest.raises(ValueError, match="curvature"):
-        choose_solver("full_newton", far, r, hinge)
-
-
-@pytest.mark.parametrize("loss", [TopKEntropy.named("alpha", 1), TopKEntropy.named("alpha", 2),
-                                  TopKEntropy.named("beta", 2), TopKHinge.named("alpha", 2, 0.7),
-                                  TopKHinge.named("beta", 2, 0.7)])  # fmt: skip
-def test_blocks_are_hessians(loss):
-    """Against differences of gradients; those of the hinges are some on the face at hand."""
-    rng = np.random.default_rng(3)
-    n, m, step = 40, 5, 1e-6
-    f, y, r = 1.5 * rng.standard_normal((n, m)), np.arange(n) % m, 0.5 + np.arange(n) % 3.0
-    rows = loss.rows(y, r, m)
-    lower = np.tril_indices(m, -1)
-    gradients = np.empty((2, n, m))
-    hessians = np.empty((n, m, m))
-    for j in range(m):
-        for gradient, sign in zip(gradients, (1.0, -1.0), strict=True):
-            moved = f.copy()
-            moved[:, j] += sign * step
-            rows.evaluate(moved, gradient)
-        hessians[:, j] = (gradients[0] - gradients[1]) / (2.0 * step)
-    rows.evaluate(f, np.empty((n, m)))
-    found = rows.blocks(0, n)
-    assert found == pytest.approx(hessians[:, lower[0], lower[1]], abs=2e-6)
-    assert rows.curvatures().sum() == pytest.approx(rows.mean_curvature() * r.sum())
-
-
-def test_no_step_is_left():
-    """A start at the optimum of a problem without curvature ends at once."""
-    X, y = np.zeros((4, 2)), np.array([0, 1, 0, 1])
-    solver = FullNewtonSolver(X, y, np.ones(4), 2, TopKEntropy.named("alpha", 1), 0)
-    assert solver.dual_variables().shape == (4, 2)
-    found = train(X, y, 1.0, 2, TopKEntropy.named("alpha", 1), solver="full_newton", tol=1e-9)
-    assert found.gap <= 1e-9
-    Z, y = blobs()
-    for most in (1, 2):
-        found = train(
-            Z,
-            y,
-            1.0,
-            4,
-            TopKEntropy.named("alpha", 1),
-            solver="full_newton",
-            tol=0.0,
-            max_iter=most,
-        )
-        assert found.n_iter == most
-
-
-def test_what_newton_cannot_train_goes_on_with_another_method(monkeypatch):
-    Z, y = blobs()
-    monkeypatch.setattr(FullNewtonSolver, "_next", lambda self, at: None)
-    loss = TopKHinge.named("alpha", 1, 0.5)
-    assert train(1e5 * Z, y, 1e-9, 4, loss, tol=1e-3, max_iter=1).n_iter == 1
-    alone = train(1e5 * Z, y, 1e-9, 4, loss, tol=1e-3, solver="full_newton")
-    assert alone.solver == "full_newton"
-    assert alone.gap > 1e-3
-    for weights, solver in ((5000, "interior"), (1, "active")):
-        monkeypatch.setattr("fast.solvers.simplex_interior.WEIGHTS", weights)
-        found = train(1e5 * Z, y, 1e-9, 4, loss, tol=1e-3)
-        assert found.solver == solver
-        assert found.gap <= 1e-3
+        choose_solver("newton", far, r, hinge)

@@ -9,7 +9,7 @@ from scipy.linalg import eigh
 
 from fast.families import named
 from fast.solvers.kronecker import SMALL, Factor, _shared, assemble
-from fast.solvers.orthonormal import Orthonormal, badly_scaled, within_reach
+from fast.solvers.orthonormal import Orthonormal, badly_scaled
 from fast.solvers.simplex_interior import SimplexInteriorSolver
 
 EPS = float(np.finfo(float).eps)
@@ -48,7 +48,7 @@ def test_factors_weights_and_metric_are_what_they_say(name):
     assert np.abs(X @ W.T - found.Q @ U.T).max() <= 100 * EPS * max(reach, 1.0)
     size = float((W * W).sum())
     assert float(np.sum((U @ found.metric) * U)) == pytest.approx(size, rel=1e-10)
-    assert found.coordinates(W) == pytest.approx(U, abs=1e3 * EPS * max(reach, 1.0))
+    assert pytest.approx(U, abs=1e3 * EPS * max(reach, 1.0)) == W @ found.R.T
 
 
 @pytest.mark.parametrize("name", ["plain", "scaled", "offset", "dependent", "wide", "constant"])
@@ -88,9 +88,6 @@ def test_badly_scaled_names_the_columns():
 
 
 def test_what_is_affordable():
-    assert within_reach(np.empty((1000, 1000)))
-    assert not within_reach(sp.csr_array((10**6, 10**4)))
-    assert not within_reach(sp.csr_array((5000, 5000)))
     for shape in ((3000, 2), (2, 3000)):  # few rows or few columns: either will do
         X = np.ones(shape)
         SimplexInteriorSolver(

@@ -50,7 +50,7 @@ def test_a_tiny_probability_is_a_difference_not_an_exponential(t):
         assert judgement.distance <= 0.1 * judgement.distance_tolerance
 
 
-@pytest.mark.parametrize("solver", ["auto", "lbfgs", "full_newton"])
+@pytest.mark.parametrize("solver", ["auto", "lbfgs", "interior"])
 def test_training_where_masses_underflow_and_steps_overflow(solver):
     """Features of 1e4 to 1e8, weights of 1e-6 to 1e6: what is claimed of the result holds, and nothing is raised."""
     for seed in (71, 94, 118, 163):
