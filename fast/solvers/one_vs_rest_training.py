@@ -14,8 +14,8 @@ have one right label, and their problem is one for each class.
 |            | inner problems are solved as by "lbfgs"                         |                       |
 | "lbfgs"    | quasi-Newton steps with a homotopy in C                         | smooth losses         |
 | "sdca"     | coordinate ascent over rows, exact updates of all their classes | hinges, also smooth   |
-| "auto"     | the first of these that fits; for the logistic loss "newton" where features are fewer   |
-|            | than classes and mean r_i ||x_i||^2 > 1, else "lbfgs"                                   |
+| "auto"     | the first of these that fits; for the logistic loss "newton" where mean r_i ||x_i||^2   |
+|            | > 1000, or > 1 and features are fewer than classes, else "lbfgs"                        |
 
 Problems with n*m*d <= 20 000 are solved to rounding (at most 100 iterations more), whatever ``tol``.
 """
@@ -46,7 +46,7 @@ from fast.solvers.one_vs_rest_quasi_newton import SignedQuasiNewton
 from fast.solvers.rows import squared_norms
 from fast.solvers.state import TrainingState
 
-WEAK = 1.0  # mean r_i ||x_i||^2 up to which a few quasi-Newton steps are enough
+WEAK, HEAVY = 1.0, 1e3  # mean r_i ||x_i||^2 up to which quasi-Newton steps are enough: any; of many features
 SOLVERS: dict[str, Any] = {
     "newton": ClassNewtonSolver, "proximal": SignedProximal, "sdca": SignedAscent, "lbfgs": SignedQuasiNewton
 }  # fmt: skip
@@ -60,7 +60,8 @@ def fitting(loss: Signed, X: Any, r: np.ndarray, m: int) -> list[str]:
     if loss.variant < LOGISTIC:
         return [*found, "lbfgs", "sdca"]
     # matrices of all classes cost little where features are few, passes where steps are
-    steps = X.shape[1] >= m or float(np.mean(r * squared_norms(X))) <= WEAK
+    size = float(np.mean(r * squared_norms(X)))
+    steps = size <= (WEAK if X.shape[1] < m else HEAVY)
     return ["lbfgs", *found] if steps else [*found, "lbfgs"]
 
 
