@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg.blas import dsyrk, dtrsm
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dpotrs
 
 from fast._interrupts import hold_back
+from fast.solvers.ridge import cholesky
 from fast.solvers.rows import dense, is_sparse
 
 STALLED = 4  # rounds without a smaller gap after which rounding rules
@@ -44,7 +45,7 @@ class MatrixGram:
     def _solver(self, E: np.ndarray) -> tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]:
         M = self.K.copy()
         M[np.diag_indices(self.n)] += E
-        L = cholesky(M)
+        L = cholesky(M.T)
         return lambda r: np.asarray(dpotrs(L, r, lower=1)[0]), L
 
     def parallel(self, E: np.ndarray) -> tuple[Callable[[np.ndarray], np.ndarray], np.ndarray]:
@@ -74,7 +75,7 @@ class FactorGram:
         X = self.X
         M = cross(X, T, X)
         M[np.diag_indices(X.shape[1])] += 1.0
-        L = cholesky(M)
+        L = cholesky(M.T)
 
         def solve(r: np.ndarray) -> np.ndarray:
             first = T * r
@@ -91,18 +92,6 @@ class FactorGram:
 def cross(X: Any, T: np.ndarray, Z: Any) -> np.ndarray:
     """X' diag(T) Z of dense or CSR matrices."""
     return dense((X.T @ sp.diags_array(T) if is_sparse(X) else X.T * T) @ Z)
-
-
-def cholesky(M: np.ndarray) -> np.ndarray:
-    """Lower factor of the upper triangle of M, with the smallest ridge that works; M is changed."""
-    ridge, mean = 0.0, float(M.trace()) / len(M)
-    while True:
-        L, failed = dpotrf(M.T, lower=1, clean=0)
-        if not failed:
-            return np.asarray(L)
-        more = max(100.0 * ridge, 1e-16)
-        M[np.diag_indices_from(M)] += (more - ridge) * mean
-        ridge = more
 
 
 def balanced(a: np.ndarray, y: np.ndarray, target: Any = 0.0) -> np.ndarray:
@@ -221,7 +210,10 @@ class _Point:
         A = self.program.equations
         self.dual, self.rest = self.slope() + self.b @ A - z + t, self.sums(a)
         mu = float(a @ z + s @ t) / self.pairs
-        self.inverse = self.program.solver(z / a + t / s)
+        try:
+            self.inverse = self.program.solver(z / a + t / s)
+        except np.linalg.LinAlgError:  # rounding rules
+            return False
         self.q = np.array([self.inverse(row) for row in A])
         felt = np.array([float(row @ q) for row, q in zip(A, self.q, strict=True)])
         self.kept = np.sort(np.argsort(felt)[: self.program.rank])

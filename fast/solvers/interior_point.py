@@ -5,7 +5,9 @@ q one or two.
 """
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs  # their wrappers cost more than small systems
+from scipy.linalg.lapack import dpotrs  # its wrapper costs more than small systems
+
+from fast.solvers.ridge import cholesky
 
 MOST_STEPS = 80
 ROUNDING = 1e-13  # accuracy of products with A A', relative
@@ -96,7 +98,7 @@ class _Newton:
         self.E, self.residual, self.missing, self.x, self.z = E, residual, missing, x, z
         H = Q.copy()  # C order: reshape is a view of it
         H.reshape(-1)[:: len(x) + 1] += z / x
-        self.factor = _factorised(H)
+        self.factor = cholesky(H)
         self.columns = self._solve(E.T).reshape(len(x), len(E))
         self.schur = E @ self.columns
 
@@ -116,16 +118,3 @@ def _longest(v: np.ndarray, dv: np.ndarray) -> float:
     """Largest step in [0, 1] that keeps v + step*dv >= 0."""
     falling = dv < 0.0
     return min(1.0, float((-v[falling] / dv[falling]).min())) if falling.any() else 1.0
-
-
-def _factorised(H: np.ndarray) -> np.ndarray:
-    """Lower Cholesky factor; H is singular up to rounding where rows of A repeat each other."""
-    jitter, diagonal = 0.0, H.diagonal().copy()
-    while True:
-        factor, failed = dpotrf(H, lower=1)
-        if not failed:
-            return np.asarray(factor)
-        jitter = max(10.0 * jitter, 1e-15 * float(diagonal.max()))
-        if not np.isfinite(jitter):
-            raise np.linalg.LinAlgError("the diagonal overflows")
-        H.reshape(-1)[:: len(H) + 1] = diagonal + jitter

@@ -46,7 +46,8 @@ from fast.solvers.one_vs_rest_quasi_newton import SignedQuasiNewton
 from fast.solvers.rows import squared_norms
 from fast.solvers.state import TrainingState
 
-WEAK, HEAVY = 1.0, 1e3  # mean r_i ||x_i||^2 up to which quasi-Newton steps are enough: any; of many features
+WEAK = 1.0  # mean r_i ||x_i||^2 up to which a few quasi-Newton steps are enough
+HEAVY = 1e3  # the same where features are more than classes
 SOLVERS: dict[str, Any] = {
     "newton": ClassNewtonSolver, "proximal": SignedProximal, "sdca": SignedAscent, "lbfgs": SignedQuasiNewton
 }  # fmt: skip

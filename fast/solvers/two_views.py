@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg.lapack import dpotrs
 
-from fast.solvers.box_interior_point import TINY, FactorGram, MatrixGram, balanced, cholesky, cross
+from fast.solvers.box_interior_point import TINY, FactorGram, MatrixGram, balanced, cross
 from fast.solvers.plain_svm import PlainState, lowest
+from fast.solvers.ridge import cholesky
 
 Gram = MatrixGram | FactorGram
 Scores = tuple[np.ndarray, np.ndarray, Any]
@@ -119,7 +120,7 @@ def _joint(x: FactorGram, z: FactorGram, s_A: np.ndarray, s_B: np.ndarray, t: np
     d, tie = x.X.shape[1], -cross(x.X, t, z.X)
     M = np.block([[cross(x.X, s_A + t, x.X), tie], [tie.T, cross(z.X, s_B + t, z.X)]])
     M[np.diag_indices_from(M)] += 1.0
-    L = cholesky(M)
+    L = cholesky(M.T)
 
     def scores(u: np.ndarray, w: np.ndarray, v: np.ndarray) -> Scores:
         q = dpotrs(L, np.concatenate([x.X.T @ (u - v), z.X.T @ (w + v)]), lower=1)[0]
@@ -149,7 +150,7 @@ def _in_turn(x: Gram, z: Gram, s_A: np.ndarray, s_B: np.ndarray, t: np.ndarray) 
     left *= rho[:, None]
     left += z.K.T
     left[np.diag_indices(z.n)] += own
-    L = cholesky(left.T)
+    L = cholesky(left)
 
     def scores(u: np.ndarray, w: np.ndarray, v: np.ndarray) -> Scores:
         first = (s_B * (u - v) + t * (u + w)) / det

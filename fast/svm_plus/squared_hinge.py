@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
+from scipy.linalg import solve_triangular
 
+from fast.solvers.ridge import cholesky
 from fast.solvers.rows import is_sparse
 from fast.svm_plus.data import Bound, Model, SVMPlusData, View
 from fast.svm_plus.formulas import SquaredExamples
@@ -37,14 +38,7 @@ class SquaredHingeData(SquaredExamples, SVMPlusData):
         """L with L L' = lam I + Zt' diag(C omega theta) Zt."""
         M = self._moments(self.reduced)
         M[np.diag_indices_from(M)] += self.lam
-        ridge = 0.0
-        while True:
-            try:
-                return np.asarray(cholesky(M, lower=True, check_finite=False))
-            except LinAlgError:  # C/lam beyond what float64 resolves
-                more = max(100.0 * ridge, 1e-16)
-                M[np.diag_indices_from(M)] += (more - ridge) * M.diagonal().max()
-                ridge = more
+        return cholesky(M)  # with a ridge where C/lam is beyond what float64 resolves
 
     def _moments(self, weights: np.ndarray) -> np.ndarray:
         """Zt' diag(weights) Zt."""

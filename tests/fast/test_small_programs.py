@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from fast.errors import InseparableError
-from fast.solvers import box_interior_point, hard_margin, interior_point, simplex_qp
+from fast.solvers import hard_margin, interior_point, ridge, simplex_qp
 
 FORMS = [np.asarray, sp.csr_array]
 
@@ -42,13 +42,12 @@ def test_repeated_rows_and_zeros_are_no_obstacle(rng):
 
 def test_factors_of_singular_matrices_are_those_of_matrices_nearby(rng):
     A = rng.standard_normal((5, 2))
-    for factor, size in (
-        (interior_point._factorised, 1e-12),
-        (box_interior_point.cholesky, 1e-12),
-    ):
-        for given in (A @ A.T, A @ A.T + np.eye(5), np.diag([1.0, 0.0, 1.0])):
-            L = np.tril(factor(given.copy()))
-            np.testing.assert_allclose(L @ L.T, given, rtol=0, atol=size * np.trace(given))
+    for given in (A @ A.T, A @ A.T + np.eye(5), np.diag([1.0, 0.0, 1.0])):
+        for form in (np.ascontiguousarray, np.asfortranarray):
+            L = np.tril(ridge.cholesky(form(given.copy())))
+            np.testing.assert_allclose(L @ L.T, given, rtol=0, atol=1e-12 * np.trace(given))
+    with pytest.raises(np.linalg.LinAlgError):
+        ridge.cholesky(np.full((2, 2), np.nan))
 
 
 @pytest.mark.parametrize("form", FORMS)

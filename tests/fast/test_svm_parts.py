@@ -11,6 +11,7 @@ from fast.solvers import (
     box_interior_point,
     constrained_risk,
     plain_svm,
+    ridge,
 )
 from fast.solvers.box_interior_point import FactorGram, MatrixGram, OneView
 from fast.solvers.hard_margin import Margins
@@ -135,7 +136,7 @@ def test_singular_systems_get_the_smallest_ridge_that_works(rng):
     A = rng.standard_normal((6, 2))
     K = 1e4 * A @ A.T
     K -= 3e-7 * np.trace(K) / 6 * np.eye(6)
-    L = np.tril(box_interior_point.cholesky(K.copy()))
+    L = np.tril(ridge.cholesky(K.copy()))
     added = L @ L.T - K
     mean = np.trace(K) / 6
     np.testing.assert_allclose(
