@@ -183,7 +183,7 @@ def test_interrupted_and_resumed():
     assert train(X, y, 1.0, 4, loss, tol=TOL, start=whole.dual_variables).gap <= TOL
 
 
-def test_choice():
+def test_choice(monkeypatch):
     Z, y = blobs()
     far, r = transformed("offset", Z), np.ones(len(y))
     smooth, hinge = TopKHinge.named("alpha", 1, 1.0), TopKHinge.named("alpha", 1, 0.0)
@@ -193,3 +193,5 @@ def test_choice():
     assert choose_solver("newton", far, r, smooth) == "newton"
     with pytest.raises(ValueError, match="curvature"):
         choose_solver("newton", far, r, hinge)
+    monkeypatch.setattr("fast.solvers.solver_selection.AT_ONCE", 1)  # too many weights
+    assert choose_solver("auto", far, r, smooth) == "active"
