@@ -21,9 +21,9 @@ from verification.cli import app
 #: Code lines; today's, rounded up to the next 500.
 MOST_LINES = {
     "refsolve": 14_500,
-    "fast": 24_000,
-    "verification": 52_000,
-    "tests": 44_000,
+    "fast": 23_500,
+    "verification": 51_000,
+    "tests": 38_000,
     "docs": 4_000,
 }
 GENERATED = {"_build", "jupyter_execute"}
