@@ -11,9 +11,12 @@ from functools import cached_property
 import numpy as np
 
 from refsolve._types import Array
+from refsolve.cones import exact_simplex
 from refsolve.cones.curvature import curvature
 from refsolve.cones.dyadic import up
+from refsolve.cones.exact_simplex import Answer
 from refsolve.cones.lower import LowerBound, lower_bound
+from refsolve.cones.membership import outside
 from refsolve.cones.program import ConeProgram
 from refsolve.cones.ranges import Ranges
 from refsolve.cones.solving import Proposal, few_digits, indifferent, polished, proposal
@@ -21,6 +24,8 @@ from refsolve.cones.upper import MARGINS, SMALL, Completion, Point
 
 #: Slack of rows, relative to their constants and 1, that an answer may have meant to meet.
 MEETS = 1e-7
+#: Rows times columns of linear programs that are solved in rational numbers where nothing else decides.
+EXACT = 400
 
 
 class Bounds:
@@ -70,6 +75,21 @@ class Bounds:
         """The same to more digits, for linear and quadratic programs."""
         found = self.solution
         return polished(self.program, found) if found is not None and found.solved else None
+
+    @cached_property
+    def vertex(self) -> Answer | None:
+        """The optimum of a tiny linear program in rational numbers: its equations may be nearly dependent."""
+        program = self.program
+        at = program.zero
+        if (
+            program.P.nnz
+            or at + program.nonneg < len(program.b)
+            or len(program.b) * len(program.q) > EXACT
+        ):
+            return None
+        A, b = program.rows.toarray(), program.b
+        found = exact_simplex.solve(program.q, A[:at], b[:at], A[at:], b[at:])
+        return found if found.status == "optimal" else None
 
     def near(self, x: Array) -> Proposal | None:
         """A solution from the rows that ``x`` meets, about, for quadratic programs."""
@@ -126,6 +146,8 @@ class Bounds:
                 best = self._with(found, w, ranges, best, level, inner, scale)
                 if self._enough(best, level, close, found):
                     break
+        if best.value is None and self.vertex is not None:
+            best = LowerBound(self.vertex.value, by=("exact simplex",))
         if best.value is not None and inner is not None:
             best = replace(best, value=min(best.value, Fraction(inner)))
         return self._whole(best)
@@ -216,6 +238,14 @@ class Bounds:
         if self.polished is not None:
             yield from self.anywhere.repaired(self.polished.x, self.polished)
         yield from self.anywhere.tightened(x)
+        if self.vertex is not None:
+            x = np.array([float(v) for v in self.vertex.x])
+            off = [abs(v - Fraction(u)) for v, u in zip(self.vertex.x, x.tolist(), strict=True)]
+            eta = np.array([up(v) for v in off])
+            if not outside(
+                self.program, x, eta, np.arange(len(self.program.b)) < self.program.zero
+            ).any():
+                yield Point(x, eta)
 
     def feasible_value(self, program: ConeProgram) -> Fraction | None:
         """The objective of a point that is feasible for certain, offset included."""

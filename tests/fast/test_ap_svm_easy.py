@@ -114,8 +114,6 @@ def test_easy_examples_far_from_the_origin_are_separated_all_the_same(sparse):
     assert model.primal_objective_ == pytest.approx(near.primal_objective_, rel=1e-3)
 
 
-
-
 def test_an_interrupt_of_the_binary_svm_is_passed_on(monkeypatch):
     interrupt_call(monkeypatch, HingeOracle, "__call__", 2)
     X, y = problem(12)

@@ -29,8 +29,6 @@ def module(variant):
     return CONVEX[variant]
 
 
-
-
 def relative(got, wanted):
     """Relative error; numbers that a double cannot hold in full count as 0."""
     got, wanted = Decimal(float(got)), Decimal(wanted)

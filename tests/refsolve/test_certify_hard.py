@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import cvxpy as cp
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from refsolve import certify
-from refsolve.cones import Verdict
+from refsolve.cones import Verdict, exact_simplex
 from refsolve.errors import InvalidParameterError
 
 RNG = np.random.default_rng(1)
@@ -238,3 +239,25 @@ def test_a_large_share_of_losses() -> None:
     problem = cp.Problem(cp.Minimize(cp.cvar(A @ x - 1, 0.8) + cp.sum_squares(x)))
     problem.solve(solver="CLARABEL")
     assert certify(problem)
+
+
+def test_nearly_dependent_equations_of_a_small_program_are_solved_in_rationals() -> None:
+    """Two rows that repeat four others but for their rounding: the last digits decide how long duals are."""
+    rng, certified = np.random.default_rng(0), 0
+    for n in (5, 8, 10, 10, 10, 12, 12):
+        A = rng.standard_normal((2, n))
+        A = np.vstack((A, rng.random((2, 2)) @ A))
+        at = np.where(np.arange(n) % 2, rng.integers(1, 9, n), 0).astype(float)
+        c = A.T @ rng.integers(-3, 4, 4) + (at == 0) * rng.random(n)
+        x = cp.Variable(n)
+        problem = cp.Problem(cp.Minimize(c @ x), [x >= 0, A @ x == A @ at])
+        problem.solve(solver="CLARABEL")
+        exact = exact_simplex.solve(c, A, A @ at, -np.eye(n), np.zeros(n))
+        proof = certify(problem)
+        near = exact.value is not None and abs(problem.value - float(exact.value)) < 1e-5
+        assert bool(proof) == near  # of the others some are infeasible, one is unbounded
+        if near:
+            certified += 1
+            assert proof.bound <= 1e-10
+            assert Fraction(proof.lower) <= exact.value <= Fraction(proof.upper)
+    assert certified >= 3

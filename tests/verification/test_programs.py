@@ -9,7 +9,8 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import linprog
 
-from verification.selftest import programs, simplex
+from refsolve.cones import exact_simplex as simplex
+from verification.selftest import exact_lp, programs
 
 
 @pytest.mark.parametrize("kind", programs.KINDS)
@@ -82,7 +83,7 @@ def test_planted_linear_programs_have_the_value_of_the_exact_simplex() -> None:
 def test_the_exact_simplex_agrees_with_highs_where_that_is_right() -> None:
     rng, seen = np.random.default_rng(5), Counter[str]()
     for _ in range(150):
-        c, E, f, G, h = simplex.random_program(rng)
+        c, E, f, G, h = exact_lp.random_program(rng)
         answer = simplex.solve(c, E, f, G, h)
         seen[answer.status] += 1
         told = linprog(c, G, h, E if len(f) else None, f if len(f) else None, (None, None))

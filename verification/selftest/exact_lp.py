@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.selftest.simplex import solve
+from refsolve.cones.exact_simplex import solve
 
 Array = np.ndarray[Any, Any]
 
@@ -85,3 +85,30 @@ def _true(proof: Any, truth: str, optimum: Fraction, data: tuple[Any, ...], x: A
             abs(value) + Fraction(min(1.0, size))
         )
     return good
+
+
+def random_program(rng: np.random.Generator) -> tuple[Any, Any, Any, Any, Any]:
+    """Numbers (c, E, f, G, h) as they come: small integers, floats, degenerate, redundant, empty."""
+    n, m, p = int(rng.integers(1, 7)), int(rng.integers(1, 11)), int(rng.integers(0, 3))
+    whole = rng.random() < 0.5
+
+    def numbers(shape: Any) -> Any:
+        if whole:
+            return rng.integers(-3, 4, shape).astype(float)
+        return np.round(rng.standard_normal(shape), int(rng.integers(1, 6)))
+
+    G, c = numbers((m, n)), numbers(n)
+    x = numbers(n)
+    h = G @ x + np.where(rng.random(m) < 0.5, 0, np.abs(numbers(m)))
+    E = numbers((p, n))
+    f = E @ x
+    kind = int(rng.integers(5))
+    if kind == 0:  # whatever comes
+        h = numbers(m)
+    if kind == 1 and p:  # an equation twice
+        E, f = np.vstack((E, E[:1])), np.append(f, f[0])
+    if kind in (2, 3):  # a box
+        G, h = np.vstack((G, np.eye(n), -np.eye(n))), np.concatenate((h, np.full(2 * n, 5.0)))
+    if kind == 3:  # bounded by its own rows
+        c = -(np.abs(numbers(len(h))) @ G)
+    return c, E, f, G, h

@@ -8,7 +8,7 @@ constraints and c = -sum w_k grad f_k(x*) - sum l_j grad g_j(x*), which floats h
     sum w_k f_k(x) + c'x   subject to   g_j(x) <= g_j(x*) + slack_j, equations, cones
 
 by convexity alone (Boyd & Vandenberghe 2004, 5.5.3). `check` compares the value and each constraint with
-CVXPY's own; `verification.selftest.simplex` proves linear programs again, in rational numbers.
+CVXPY's own; `refsolve.cones.exact_simplex` proves linear programs again, in rational numbers.
 """
 
 from __future__ import annotations
