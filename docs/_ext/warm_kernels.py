@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import sys
+from contextlib import suppress
 
 ASK = "REFSOLVE_WARM_KERNELS"
 COMMON = (
@@ -25,8 +26,13 @@ def ask(connection: str) -> None:
         data = json.dumps(wanted).encode() + b"\n"
         line.sendall(data[socket.send_fds(line, [data], [0, 1, 2]) :])
         kernel = int(line.recv(32))
+
+        def pass_on(number: int, _: object) -> None:
+            with suppress(ProcessLookupError):  # it may have ended since
+                os.kill(kernel, number)
+
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda number, _: os.kill(kernel, number))
+            signal.signal(number, pass_on)
         line.recv(1)  # nothing comes: the kernel holds the other end until it ends
 
 

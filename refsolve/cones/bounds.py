@@ -26,6 +26,8 @@ from refsolve.cones.upper import MARGINS, SMALL, Completion, Point
 MEETS = 1e-7
 #: Rows times columns of linear programs that are solved in rational numbers where nothing else decides.
 EXACT = 400
+#: Numbers from here on are left alone: sums and products of them are beyond the range of floats.
+FARTHEST = 1e150
 
 
 class Bounds:
@@ -89,7 +91,8 @@ class Bounds:
             return None
         A, b = program.rows.toarray(), program.b
         found = exact_simplex.solve(program.q, A[:at], b[:at], A[at:], b[at:])
-        return found if found.status == "optimal" else None
+        numbers = (found.value or Fraction(0), *found.x)
+        return found if found.status == "optimal" and max(map(abs, numbers)) < FARTHEST else None
 
     def near(self, x: Array) -> Proposal | None:
         """A solution from the rows that ``x`` meets, about, for quadratic programs."""
