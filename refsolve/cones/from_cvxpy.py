@@ -261,6 +261,10 @@ def _columns(problem: Any, stuffed: Any, inverse: list[Any]) -> dict[int, slice]
 
 def _multipliers(problem: Any, program: ConeProgram, chain: Any, inverse: Any) -> Array | None:
     """Dual values in the order of the rows; ranges of variables in linear programs get what is left."""
+    if program.zero + program.nonneg < len(
+        program.b
+    ):  # of other cones CVXPY's are lists, in an order of its own
+        return None
     final = chain.compose_constr_id_map()
     given = {final.get(row.id): row.dual_value for row in problem.constraints}
     z, start = np.full(len(program.b), np.nan), 0
@@ -271,8 +275,7 @@ def _multipliers(problem: Any, program: ConeProgram, chain: Any, inverse: Any) -
         start += row.size
     A, rows = program.rows, np.flatnonzero(np.isnan(z))
     at = A.indptr[rows]
-    others = program.zero + program.nonneg < len(z) or (len(rows) and program.P.nnz)
-    if others or np.any(A.indptr[rows + 1] - at != 1):
+    if (len(rows) and program.P.nnz) or np.any(A.indptr[rows + 1] - at != 1):
         return None
     z[rows] = 0.0
     left = program.q + program.columns.T @ z

@@ -103,7 +103,8 @@ SPOILT = {
     "empty svm": ("svm", b"", "no examples|svmlight format"),
     "no mat": ("mat", b"x" * 500, "not a readable .mat file"),
     "no mat of 7.3": (
-        "mat", b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + bytes(400), "not a readable .mat file",
+        "mat", b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + bytes(400),
+        "not a readable .mat file|pip install h5py",
     ),
     "mat without y": ("mat", saved(savemat_of, y=()), r"lacks the array\(s\) \['y'\]"),
     "truncated": ("npz", saved()[:-30], "not a readable .npz"),

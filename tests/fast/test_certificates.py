@@ -97,7 +97,7 @@ def rows():
         X, y = labelled() if make is MultilabelClassifier else classes(0, n=60, m=4)
         given = {"gamma": 0.5, "random_state": 0, "C": C, "fit_intercept": C == 1.0}
         more = ("newton",) * (make is OneVsAllClassifier)
-        for solver in {"auto", *known.get(loss, ("sdca", "lbfgs")), *more}:
+        for solver in dict.fromkeys(("auto", *known.get(loss, ("sdca", "lbfgs")), *more)):
             for data in ((X, y), tied(X, y)):
                 model = make(loss, solver=solver, **given)
                 yield quick(model, data, 1e-6, sample_weight=weight)

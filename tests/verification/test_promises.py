@@ -17,7 +17,7 @@ from verification.problems.problem import fast_candidate
 from verification.reference_solvers.projections import beta
 from verification.reference_solvers.promised import PROMISED
 from verification.verdicts import accuracy_contract
-from verification.verdicts.report import round_up
+from verification.verdicts.run import round_up
 from verification.verdicts.verdict import Judgement, Verdict
 
 PROBLEM = "topk_simplex_beta.projection"
