@@ -9,7 +9,6 @@ the dual point A = C w grad L is feasible and P - D(A) = ||grad P||^2/2: a pass 
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +19,7 @@ from fast._validation import number
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.families import named
 from fast.losses.truncated_topk_entropy import TruncatedTopKEntropy
+from fast.torch import losses
 
 SCORES = {"cpu": 1 << 19, "other": 1 << 25}  # in a block
 MEMORY = 10  # pairs
@@ -253,7 +253,7 @@ def _loss(stem: str, k: int, gamma: float, m: int) -> Any:
     if not plain or not (known.smooth or getattr(known, "gamma", 0.0) > 0.0):
         fix = "softmax, a smooth or an entropy loss; fast.TopKSVC trains hinges"
         raise InvalidParameterError("loss", repr(stem), "a smooth convex loss of one label", fix)
-    row = getattr(importlib.import_module(f"fast.torch.{stem}"), stem)
+    row = getattr(losses, stem)
     return lambda scores, y: row(scores, y, reduction="none", **own)
 
 
