@@ -9,7 +9,7 @@
 | soak         | right solvers come out with the recorded counts of verdicts, without an alarm         |
 
 Mutants are left to ``python -m tests.mutation``, file by file: what the tests reach alone takes minutes.
-The records are those of the documentation and ``docs/records/gates.json``. A deliberate change of an
+The records are those of the documentation and ``docs/gates.json``. A deliberate change of an
 algorithm writes that anew (``--write bytes``) in the commit that makes it. Bytes depend on the
 processor and on the versions of libraries: BLAS, numba and NumPy are told that it is a Haswell, and
 with other versions than the record's the gate asks for a record of the commit before (``--write`` there,
@@ -38,7 +38,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-RECORD = DOCS / "records" / "gates.json"
+RECORD = DOCS / "gates.json"
 INSIDE = "REFSOLVE_GATES"
 LIBRARIES = ("numpy", "scipy", "numba", "llvmlite", "scikit-learn")
 SEED = 35

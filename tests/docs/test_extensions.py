@@ -213,7 +213,7 @@ def test_records_are_json_with_a_row_per_line_and_their_modules_can_renew_them(l
         record = records.recorded(path.stem)
         assert records.written(record) + "\n" == path.read_text(encoding="utf-8")
         assert record["commit"]
-        assert callable(load(path.stem).measure)
+        assert callable(records.MEASURES.get(path.stem) or load(path.stem).measure)
 
 
 def test_a_name_is_an_entry_of_the_index_on_its_page(load) -> None:
