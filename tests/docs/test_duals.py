@@ -59,7 +59,7 @@ def test_errata_lead_to_claims_of_the_ledger(ours, index) -> None:
     from verification.paper_statements import claims
 
     known = {ours["ledger"].anchor(paper, claim.number) for paper, claim in claims()}
-    used = set(re.findall(r"claims\.html#([\w-]+)", index))
+    used = set(re.findall(r"reproducibility\.html#([\w-]+)", index))
     assert len(used) > 8
     assert used <= known
     assert "lapin-2015-lemma-3-cases-1-and-2" in rows(index)["topk_cone"]
@@ -108,12 +108,12 @@ def test_a_lesson_links_to_its_row_and_other_pages_do_not(ours) -> None:
 def test_links_to_pages_that_are_not_built_are_text(ours, index) -> None:
     class App:
         class env:
-            found_docs = ("sets/simplex", "claims")
+            found_docs = ("sets/simplex", "reproducibility")
 
     context = {"body": index}
     ours["duals"].unlink(App, "course/duals", "", context)
     kept = set(re.findall(r"href='\.\./([\w/]+)\.html", context["body"]))
-    assert kept == {"sets/simplex", "claims"}
+    assert kept == {"sets/simplex", "reproducibility"}
     assert "Top-k cone" in context["body"]
 
 
