@@ -1,4 +1,4 @@
-"""Certificates that travel: a trained linear model, its data and its dual in one file.
+"""Certificate files: a trained linear model, its data and its dual in one file.
 
 Anybody can check the file without this package; `docs/certificate_files.md` describes it.
 """

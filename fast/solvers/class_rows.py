@@ -1,4 +1,4 @@
-"""One-vs-all losses at scores, entry by entry: dual dual variables, curvature, slopes along a line, objectives.
+"""One-vs-all losses at scores, entry by entry: dual variables, curvature, slopes along a line, objectives.
 
 For a hinge x = argmax over [0, r] of z x - (width/2r)(x - c)^2 - (gamma/2r) x^2, z = 1 - s f: the loss's
 own dual point where width = 0, else a step of the proximal point method in the dual from the centre c.

@@ -1,4 +1,4 @@
-"""Certificates that travel: claims with all that is needed to prove them, in one file.
+"""Certificate files: claims with all that is needed to prove them, in one file.
 
 `docs/certificate_files.md` describes the file; two checkers that share nothing with this package read it.
 """

@@ -1,4 +1,4 @@
-"""Certificates of projections that travel: a point, its multipliers, and what they prove.
+"""Certificate files of projections: a point, its multipliers, and what they prove.
 
 For x in the set, g = x - a + rho <1,x> 1 and a multiplier nu per row of the set (t = g + rows' nu), strong
 convexity and weak duality give for every y in the set

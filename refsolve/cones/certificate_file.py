@@ -1,4 +1,4 @@
-"""Certificates of cone programs that travel: a point, multipliers, and what they prove.
+"""Certificate files of cone programs: a point, multipliers, and what they prove.
 
 With z in the dual cone, s = b - Ax, r = Px + q + A'z and P - diag(d) positive semidefinite, for every
 feasible y whose entries are in the ranges [lo, hi]

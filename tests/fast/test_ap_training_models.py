@@ -58,7 +58,8 @@ def test_binary_svm_of_features_that_a_bias_dwarfs(form):
     X = form(1e-6 * X)
     result = binary_svm.train(X, y, 1e14, bias=True, tol=1e-6)
     check_binary(result, X, y, 1e14, 1e-6, True)
-    assert result.solver in ("bundle", "interior_point")
+    # of sparse rows it is rounding that decides whether the cuts end there
+    assert result.solver in ("interior_point", "bundle")[: 1 + (form is sp.csr_array)]
     assert result.n_iter == result.history[-1]["iteration"] < 300
     assert result.history[-1]["gap"] == result.gap < result.history[-2]["gap"]
     stopped = binary_svm.train(X, y, 1e14, bias=True, tol=1e-6, max_iter=5)
