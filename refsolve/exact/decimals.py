@@ -12,13 +12,16 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 #: Digits behind the point that every result has to spare.
 DIGITS = 60
 #: Digits of the first approximation of a root.
 ROUGH = 20
 ZERO, ONE = Decimal(0), Decimal(1)
+Number = TypeVar("Number", float, Decimal)
+#: Width of the first step from an approximation in floats, relative.
+NEAR = Decimal("1e-14")
 #: A solution counts if it solves a problem this near, relative to the numbers in it.
 CERTAIN = Decimal("1e-40")
 
@@ -77,12 +80,16 @@ def softplus(z: Decimal) -> Decimal:
     return z + log1p((-z).exp()) if z > 0 else log1p(z.exp())
 
 
-def sigmoid(z: Decimal) -> Decimal:
-    """1/(1 + e^-z), to full relative accuracy at either end."""
-    if z > 0:
-        return ONE / (ONE + (-z).exp())
-    power = z.exp()
-    return power / (ONE + power)
+def exp(value: Number) -> Number:
+    """e^x."""
+    return math.exp(value) if isinstance(value, float) else value.exp()
+
+
+def logistic(z: Number) -> tuple[Number, Number]:
+    """1/(1 + e^-z) and 1/(1 + e^z), each to full relative accuracy."""
+    power = exp(-abs(z))
+    large, small = 1 / (1 + power), power / (1 + power)
+    return (large, small) if z > 0 else (small, large)
 
 
 def entropy(x: Decimal) -> Decimal:
@@ -92,11 +99,18 @@ def entropy(x: Decimal) -> Decimal:
 
 def divergence(x: Decimal, p: Decimal) -> Decimal:
     """X log(x/p) - x + p >= 0, for x >= 0 and p > 0."""
+    if x == p:
+        return ZERO
     return x * (x / p).ln() - x + p if x else p
 
 
 def lambert_w_exp(t: Decimal) -> Decimal:
-    """W(e^t), the root w of w + log w = t, by fourth-order steps (Fritsch, Shafer, Crowley 1973)."""
+    """W(e^t), the root w of w + log w = t, by fourth-order steps (Fritsch, Shafer, Crowley 1973); kept."""
+    return _lambert_w_exp(t, decimal.getcontext().prec)
+
+
+@functools.lru_cache(maxsize=2**12)
+def _lambert_w_exp(t: Decimal, precision: int) -> Decimal:
     if -600 < t < Decimal("1e150"):
         u = Decimal(math.log(_lambert(float(t))))
     else:
@@ -122,13 +136,22 @@ def _lambert(t: float) -> float:
     return w
 
 
-def entropic(w: Decimal, alpha: Decimal) -> Decimal:
+def entropic(w: Number, alpha: Number) -> Number:
     """The root x of alpha x + log x = w."""
+    if isinstance(w, float) or isinstance(alpha, float):
+        return _lambert(w + math.log(alpha)) / alpha if alpha else math.exp(w)
     return lambert_w_exp(w + log(alpha)) / alpha if alpha else w.exp()
 
 
-def log(value: Decimal) -> Decimal:
+def entropic_step(x: Decimal, alpha: Decimal, step: Decimal) -> Decimal:
+    """The root for w + step, from that for w, to first order."""
+    return x + step * x / (1 + alpha * x)
+
+
+def log(value: Number) -> Number:
     """Log x, kept: conditions, gradients and gaps at one point ask for the same ones."""
+    if isinstance(value, float):
+        return math.log(value)
     return _log(value, decimal.getcontext().prec)
 
 
@@ -142,40 +165,62 @@ def ulp() -> Decimal:
     return Decimal((0, (1,), 1 - decimal.getcontext().prec))
 
 
-Function = Callable[[Decimal], tuple[Decimal, Decimal]]
+#: A function and its slope, in the numbers that the first argument makes.
+Equation = Callable[[Callable[[Any], Any]], Callable[[Any], tuple[Any, Any]]]
 
 
-def root(f: Function, start: Decimal, increasing: bool = False, *, near: bool = False) -> Decimal:
+def root(equation: Equation, start: Decimal, increasing: bool = False) -> tuple[Decimal, Decimal]:
     """Zero of a strictly monotone function that comes with its slope, by guarded Newton steps.
 
-    The bracket is found by doubling; its middle is taken where Newton leaves it or does not halve
-    the last step. ``near``: start has the digits of a float.
+    First in floats, or in a few digits where those overflow, then in the digits of the context: a point
+    that is near, and the last step from it, whose square is below all digits or zero. The bracket is found by
+    doubling; its middle is taken where Newton leaves it or does not halve the last step.
     """
-    with digits(base=min(ROUGH, decimal.getcontext().prec)):
-        rough = start if near else _search(f, start, ONE, increasing)
-    return _search(f, rough, max(ONE, abs(rough)) * Decimal((0, (1,), 6 - ROUGH)), increasing)
+    precision, last = decimal.getcontext().prec, None
+    try:
+        rough = Decimal(sum(_search(equation(float), float(start), 1.0, increasing)))
+        with digits(base=precision - ROUGH):
+            value, slope = equation(decimal_of)(rough)
+            last = -value / slope
+        if abs(last) <= max(ONE, abs(rough)) * NEAR:
+            rough += last
+        else:
+            last = None
+    except (ArithmeticError, ValueError):
+        with digits(base=min(ROUGH, precision)):
+            rough = sum(_search(equation(decimal_of), start, ONE, increasing), ZERO)
+    width = max(ONE, abs(rough)) * NEAR
+    return _search(equation(decimal_of), rough, width, increasing, last)
 
 
-def _search(f: Function, start: Decimal, width: Decimal, increasing: bool) -> Decimal:
-    low: Decimal | None = None
-    high: Decimal | None = None
-    x, before, last = start, None, None
-    unit = ulp()
+def _search(
+    f: Callable[[Number], tuple[Number, Number]],
+    start: Number,
+    width: Number,
+    increasing: bool,
+    last: Number | None = None,
+) -> tuple[Number, Number]:
+    """The root as a point and a step; ``last``: the step that led to the start."""
+    unit: Any = math.ulp(1.0) if isinstance(start, float) else ulp()
+    low: Any = None
+    high: Any = None
+    x: Any = start
+    before: Any = None
     for _ in range(500):
         value, slope = f(x)
         if value == 0:
-            return x
+            return x, x * 0
         if (value > 0) is increasing:
             high = x
         else:
             low = x
         step = -value / slope if slope else None
         # a step below the last digits; what is left is the rounding of f
-        if step is not None and abs(step) <= 8 * unit * max(ONE, abs(x)):
-            return x + step
+        if step is not None and abs(step) <= 8 * unit * max(1, abs(x)):
+            return x, step
         # Newton's next step is about step^2 times step/last^2, the curvature that these two show
-        if step and last and abs(step) ** 3 <= last**2 * unit * max(ONE, abs(x)):
-            return x + step
+        if step and last and abs(step) ** 3 <= last**2 * unit * max(1, abs(x)):
+            return x, step
         at = x
         if low is None or high is None:  # a Newton step, or a doubled one if it is too short
             reach = -width if low is None else width
@@ -195,6 +240,6 @@ def _search(f: Function, start: Decimal, width: Decimal, increasing: bool) -> De
             before = step
             x += step
         last = step if step is not None and x == at + step else None  # taken, not bisected
-        if low is not None and high is not None and high - low <= unit * max(ONE, abs(low)):
-            return x
+        if low is not None and high is not None and high - low <= unit * max(1, abs(low)):
+            return x, x * 0
     raise ArithmeticError("no root was found")

@@ -6,7 +6,6 @@ logits l_i with alpha sigmoid(l_i) + l_i = b_i.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,11 +14,10 @@ from typing import Any
 
 from refsolve import formulas as f
 from refsolve._types import Float, Floats
-from refsolve.exact.decimals import ONE, ZERO, decimal_of, log, root, sigmoid, softplus, total
+from refsolve.exact.decimals import ONE, ZERO, decimal_of, log, logistic, root, softplus, total
 from refsolve.generators import Array, Decimals, Point
 from refsolve.generators import logarithms as lg
 from refsolve.generators.entropic import Entropic
-from refsolve.generators.roots import near
 from refsolve.proofs.curved import Curved, Found, Solution
 from refsolve.proofs.domain import Domain
 
@@ -67,21 +65,23 @@ class BinaryEntropy(Entropic):
 
     def solve(self, core: Curved, b: list[Decimal], alpha: Decimal) -> Found:
         """Every entry by itself."""
-        logits = []
-        for bi in b:
 
-            def excess(at: Decimal, bi: Decimal = bi) -> tuple[Decimal, Decimal]:
-                x = sigmoid(at)
-                return at + alpha * x - bi, ONE + alpha * x * sigmoid(-at)
+        def solved(bi: Decimal) -> tuple[Decimal, Decimal]:
+            def excess(number: Any) -> Any:
+                own, scale = number(bi), number(alpha)
 
-            start = near(_proposed(float(bi), float(alpha)))
-            logits.append(
-                bi
-                if alpha == 0
-                else root(excess, start or bi, increasing=True, near=start is not None)
-            )
-        x = [sigmoid(at) for at in logits]
-        return x, [sigmoid(-at) for at in logits], ZERO, [ZERO] * len(b)
+                def at(logit: Any) -> tuple[Any, Any]:
+                    x, y = logistic(logit)
+                    return logit + scale * x - own, 1 + scale * x * y
+
+                return at
+
+            logit, step = root(excess, bi, increasing=True) if alpha else (bi, ZERO)
+            x, y = logistic(logit)
+            return x + step * x * y, y - step * x * y
+
+        x, y = zip(*map(solved, b), strict=True)
+        return list(x), list(y), ZERO, [ZERO] * len(b)
 
     def conditions(self, core: Curved, found: Found) -> Decimal:
         """Alpha x_i + log x_i - log(1-x_i) = b_i."""
@@ -95,19 +95,3 @@ class BinaryEntropy(Entropic):
     def loss(self, core: Curved, found: Solution) -> Decimal:
         """Sum of log(1 + e^b_i)."""
         return total(softplus(decimal_of(v)) for v in core.b)
-
-
-def _proposed(b: float, alpha: float) -> float:
-    """The root t of t + alpha/(1 + e^-t) = b in floats, a place to start from."""
-    low, high = b - alpha, b
-    t = high
-    for _ in range(200):
-        s = 1 / (1 + math.exp(-t)) if t > -700 else math.exp(max(t, -745.0))
-        off = t + alpha * s - b
-        low, high = (low, t) if off > 0 else (t, high)
-        new = t - off / (1 + alpha * s * (1 - s))
-        new = new if low < new < high else low + (high - low) / 2
-        if abs(new - t) <= 1e-15 * abs(new) or new in (low, high):
-            return new
-        t = new
-    return t

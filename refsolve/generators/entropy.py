@@ -9,7 +9,7 @@ however small it is.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -25,6 +25,7 @@ from refsolve.exact.decimals import (
     ZERO,
     decimal_of,
     entropic,
+    entropic_step,
     log,
     log1p,
     root,
@@ -33,7 +34,7 @@ from refsolve.exact.decimals import (
 from refsolve.generators import Array, Decimals, Point
 from refsolve.generators import logarithms as lg
 from refsolve.generators.entropic import Entropic
-from refsolve.generators.roots import MANY, bracket, log_root, near, sum_root
+from refsolve.generators.roots import bracket, log_root, sum_root
 from refsolve.proofs.curved import Curved, Found, Solution
 from refsolve.proofs.domain import Domain
 
@@ -109,46 +110,35 @@ class Entropy(Entropic):
         """x_i = min{X(b_i - theta), cap} and 1 - s, whose sum must be 1; theta by a search."""
         order = sorted(b, reverse=True)
         k, shared = _caps(core.domain)
-        bias, distinct = alpha * core.rho, dict.fromkeys(order)
 
-        def point(theta: Decimal) -> tuple[Decimal, int, Decimal, Decimal, list[Decimal]]:
-            """Cap c, the number u of entries at it, its slope, 1 - s, and X."""
-            roots = {bi: entropic(bi - theta, alpha) for bi in distinct}
-            x = [roots[bi] for bi in order]
-            if shared:
-                tails = list(itertools.accumulate(reversed(x)))[::-1]  # summed from the small end
-                u = next(u for u in range(k) if u == k - 1 or x[u] * (k - u) <= tails[u])
-                cap = tails[u] / (k - u)
-                slope = -total(xi / (ONE + alpha * xi) for xi in x[u:]) / (k - u)
-            else:
-                cap, slope = ONE / k, ZERO
-                u = sum(xi > cap for xi in x)
-            reach = theta + alpha * cap + cap.ln()
-            p = total(bi - reach for bi in order[:u])
-            y = entropic(bias - theta - (p / k if shared else 0), bias)
-            return cap, u, slope, y, x
+        def log_sum(number: Any) -> Any:
+            scale, bias = number(alpha), number(alpha) * core.rho
+            point = _point(number, order, scale, bias, k, shared)
 
-        def log_sum(theta: Decimal) -> tuple[Decimal, Decimal]:
-            cap, u, slope, y, x = point(theta)
-            free = y + total(x[u:])
-            moved = -ONE  # derivative of the argument of 1 - s
-            change = -total(xi / (ONE + alpha * xi) for xi in x[u:])
-            if shared:
-                free += u * cap
-                change += u * slope
-                moved += (u + u * slope * (alpha + ONE / cap)) / k
-            elif u < k:  # what the caps leave, however little, is compared with what it is for
-                free *= Decimal(k) / (k - u)
-                change *= Decimal(k) / (k - u)
-            else:
-                return ONE, ZERO
-            weight = ONE if shared else Decimal(k) / (k - u)
-            change += weight * moved * y / (ONE + bias * y)
-            return free.ln(), change / free
+            def at(theta: Any) -> tuple[Any, Any]:
+                cap, u, slope, y, x = point(theta)
+                free = y + sum(x[u:])
+                moved = -1  # derivative of the argument of 1 - s
+                change = -sum(xi / (1 + scale * xi) for xi in x[u:])
+                if shared:
+                    free += u * cap
+                    change += u * slope
+                    moved += (u + u * slope * (scale + 1 / cap)) / k
+                elif u < k:  # what the caps leave, however little, is compared with what it is for
+                    free *= number(k) / (k - u)
+                    change *= number(k) / (k - u)
+                else:
+                    return number(1), number(0)
+                weight = 1 if shared else number(k) / (k - u)
+                change += weight * moved * y / (1 + bias * y)
+                return log(free), change / free
 
-        start = _proposed(b, alpha, bias, k, shared)
-        theta = root(log_sum, start or max(order[0], ZERO), near=start is not None)
-        cap, _, _, y, sorted_x = point(theta)
+            return at
+
+        theta, step = root(log_sum, max(order[0], ZERO))
+        point = _point(decimal_of, order, alpha, alpha * core.rho, k, shared)
+        cap, _, _, y, sorted_x = point(theta, step)
+        theta += step
         found = dict(zip(order, sorted_x, strict=True))
         x = [min(found[bi], cap) for bi in b]
         reach = theta + alpha * cap + cap.ln()
@@ -188,19 +178,36 @@ class Entropy(Entropic):
         return found.theta + total(found.mu) / k
 
 
-def _proposed(
-    b: list[Decimal], alpha: Decimal, bias: Decimal, k: int, shared: bool
-) -> Decimal | None:
-    """The root theta in long doubles, a place to start from."""
-    if len(b) < MANY:
-        return None
-    numbers = np.array([float(v) for v in b], np.longdouble)
-    try:
-        with np.errstate(all="ignore"):
-            found = TopK(numbers, np.longdouble(alpha), np.longdouble(bias), k, not shared)
-            return near(found.low + (found.high - found.low) / 2)
-    except (ArithmeticError, ValueError):
-        return None
+def _point(
+    number: Any, scores: list[Decimal], alpha: Any, bias: Any, k: int, shared: bool
+) -> Callable[..., tuple[Any, int, Any, Any, list[Any]]]:
+    """For sorted scores: theta -> cap c, the number u of entries at it, its slope, 1 - s, and X.
+
+    After a step from there X is taken to first order.
+    """
+    order = [number(bi) for bi in scores]
+    distinct, one = dict.fromkeys(order), number(1)
+
+    def point(theta: Any, step: Any = None) -> tuple[Any, int, Any, Any, list[Any]]:
+        roots = {bi: entropic(bi - theta, alpha) for bi in distinct}
+        if step is not None:
+            roots = {bi: entropic_step(x, alpha, -step) for bi, x in roots.items()}
+            theta += step
+        x = [roots[bi] for bi in order]
+        cap, slope = one / k, one * 0
+        if shared:
+            tails = list(itertools.accumulate(reversed(x)))[::-1]  # summed from the small end
+            u = next(u for u in range(k) if u == k - 1 or x[u] * (k - u) <= tails[u])
+            cap = tails[u] / (k - u)
+            slope = -sum(xi / (1 + alpha * xi) for xi in x[u:]) / (k - u)
+        else:
+            u = sum(xi > cap for xi in x)
+        reach = theta + alpha * cap + log(cap)
+        p = sum((bi - reach for bi in order[:u]), one * 0)
+        y = entropic(bias - theta - (p / k if shared else 0), bias)
+        return cap, u, slope, y, x
+
+    return point
 
 
 def _maximum_shared(z: Array, k: int) -> Point:

@@ -1,8 +1,6 @@
 """Roots of the monotone functions behind the entropies, in longdouble: proposals."""
 
-import math
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -75,13 +73,3 @@ def bracket(excess: Callable[[Any], Any], start: Float, size: Float) -> tuple[An
             high, f_high = middle, value
             f_low, side = (f_low / 2, -1) if side == -1 else (f_low, -1)
     return low, high
-
-
-#: From so many terms on long doubles find a root sooner than decimals do.
-MANY = 60
-
-
-def near(value: Any) -> Decimal | None:
-    """A number of floats or long doubles as a place to start from, if it is finite."""
-    high = float(value)
-    return Decimal(high) + Decimal(float(value - high)) if math.isfinite(high) else None

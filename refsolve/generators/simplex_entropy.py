@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
-
 from refsolve._types import Float, Floats
 from refsolve.exact.decimals import (
     ONE,
@@ -19,6 +17,7 @@ from refsolve.exact.decimals import (
     decimal_of,
     dot,
     entropic,
+    entropic_step,
     log,
     log1p,
     root,
@@ -27,7 +26,7 @@ from refsolve.exact.decimals import (
 from refsolve.generators import Array, Decimals, Point
 from refsolve.generators import logarithms as lg
 from refsolve.generators.entropic import Entropic
-from refsolve.generators.roots import MANY, bracket, log_root, near
+from refsolve.generators.roots import bracket, log_root
 from refsolve.proofs.curved import Curved, Found, Solution
 from refsolve.proofs.domain import Domain
 
@@ -72,19 +71,18 @@ class SimplexEntropy(Entropic):
         """Theta by a search."""
         points = [bi + alpha * decimal_of(ti) for bi, ti in zip(b, core.target, strict=True)]
 
-        def log_sum(theta: Decimal) -> tuple[Decimal, Decimal]:
-            x = [entropic(point - theta, alpha) for point in points]
-            slope = -total(xi / (ONE + alpha * xi) for xi in x)
-            return total(x).ln(), slope / total(x)
+        def log_sum(number: Any) -> Any:
+            own, scale = [number(point) for point in points], number(alpha)
 
-        start = None
-        if len(points) >= MANY:
-            at = np.array([float(point) for point in points], np.longdouble)
-            with np.errstate(all="ignore"):
-                low, high = self._bracket(at, np.longdouble(alpha))
-            start = near(low + (high - low) / 2)
-        theta = root(log_sum, start or max(points), near=start is not None)
-        return [entropic(point - theta, alpha) for point in points], [], theta, [ZERO] * len(b)
+            def at(theta: Any) -> tuple[Any, Any]:
+                x = [entropic(point - theta, scale) for point in own]
+                return log(sum(x)), -sum(xi / (1 + scale * xi) for xi in x) / sum(x)
+
+            return at
+
+        theta, step = root(log_sum, max(points))
+        x = [entropic_step(entropic(p - theta, alpha), alpha, -step) for p in points]
+        return x, [], theta + step, [ZERO] * len(b)
 
     def conditions(self, core: Curved, found: Found) -> Decimal:
         """Alpha (p_i - t_i) + log p_i + theta = b_i, with sum 1."""

@@ -39,10 +39,11 @@ def test_log1p_is_relatively_right(x):
 
 
 @pytest.mark.parametrize("z", [-900.0, -40.0, -1.0, 0.0, 2.0, 50.0, 1e5])
-def test_softplus_and_sigmoid(z):
+def test_softplus_and_logistic(z):
     with d.digits(z):
         z = Decimal(z)
-        p, q = d.sigmoid(z), d.sigmoid(-z)
+        p, q = d.logistic(z)
+        assert (q, p) == d.logistic(-z)
         assert abs(p + q - 1) < Decimal("1e-58")
         assert abs((p / q).ln() - z) < Decimal("1e-53") * (1 + abs(z))
         assert abs(d.softplus(z) + q.ln()) < Decimal("1e-53") * (1 + abs(z))
@@ -63,17 +64,31 @@ def test_divergence_and_entropy():
 def test_root_of_a_monotone_function(start, increasing):
     sign = 1 if increasing else -1
 
-    def f(x):  # root log 2
-        return sign * (1 - 2 * (-x).exp()), sign * 2 * (-x).exp()
+    def equation(number):  # root log 2
+        one = number(1)
+        return lambda x: (sign * (one - 2 * d.exp(-x)), sign * 2 * d.exp(-x))
 
     with d.digits():
-        found = d.root(f, Decimal(start), increasing)
+        found = sum(d.root(equation, Decimal(start), increasing))
         assert abs(found - Decimal(2).ln()) < Decimal("1e-57")
+
+
+def test_a_root_where_floats_overflow_is_found():
+    def equation(number):  # root log 2
+        return lambda x: (
+            d.exp(x + number(1000)) - 2 * d.exp(number(1000)),
+            d.exp(x + number(1000)),
+        )
+
+    with d.digits(), pytest.raises(OverflowError):
+        equation(float)(0.0)
+    with d.digits():
+        assert abs(sum(d.root(equation, Decimal(0), True)) - Decimal(2).ln()) < Decimal("1e-57")
 
 
 def test_a_function_without_root_is_refused():
     with d.digits(), pytest.raises(ArithmeticError):
-        d.root(lambda x: (Decimal(1), Decimal(0)), Decimal(0))
+        d.root(lambda number: lambda x: (number(1), number(0)), Decimal(0))
 
 
 def test_fractions_come_and_go():

@@ -231,3 +231,22 @@ def test_the_first_rows_of_the_largest_batch_are_the_smaller_ones(problem):
                 assert np.array_equal(given, right) or given is right is None
             for own in ("right", "allowed", "size"):
                 assert np.array_equal(getattr(found, own), getattr(alone, own))
+
+
+@pytest.mark.parametrize(
+    "problem", [*TWINS.split(), "multilabel_hinge.sdca_update", "box.projection"]
+)
+def test_the_last_entries_of_the_longest_call_are_the_shorter_ones(problem):
+    for name in ("x23..28", "3x23..28"):
+        short = drawn(problem, (int(name[0] == "3") * 3, 40))
+        instance = shapes.Instance(short.problem, name, short.items)
+        for shape in Shape.each(instance):
+            found = shapes.laid(instance, "end", shape)
+            alone = shapes.laid(shapes.Instance(short.problem, str(shape), short.items), "end")
+            for given, right in zip(found.params.values(), alone.params.values(), strict=True):
+                assert np.array_equal(given, right) or given is right is None
+                assert type(given) is type(right)
+            assert np.array_equal(found.right, alone.right)
+            assert np.array_equal(found.size, alone.size)
+            assert (found.allowed <= alone.allowed * (1 + 1e-12)).all()  # their quotient is rounded
+            assert (found.allowed > 0.8 * alone.allowed).all()

@@ -33,7 +33,7 @@ SQUARE, FULL = ((33, 33), (64, 64), (257, 257)), ((43, 10_080), (10_080, 9))
 #: Every number above half of this one, up to it: each width of a block up to it divides one of them, and each
 #: up to half of it leaves every remainder. So many are asked for in one instance.
 SWEPT, TOGETHER = {"quick": 1024, "thorough": 4096}, 64
-#: Entries of the rows of such batches.
+#: Entries of the rows of such batches; without the last three where they take exponentials.
 NARROW = (5, 7, 8, 12, 16, 33)
 #: Numbers with many divisors: full blocks of many widths that are no power of two.
 DIVISIBLE = (27_720, 126_000)
@@ -103,10 +103,15 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     batches = covering(
         (ROWS[profile], LENGTHS[profile], NEXT, NEXT, ks),
         rng,
-        lambda e, f, _, b, k: (
+        lambda e, f, a, b, k: (
             2**e * 2**f <= LARGEST[profile]
-            # the most rows of what takes exponentials: by their number only
-            and (profile != "quick" or problem.generator.rational or e < 16 or (b, k) == (0, "1"))
+            # the most rows of what takes exponentials: by their number only, a power of two and one more
+            and (
+                profile != "quick"
+                or problem.generator.rational
+                or e < 16
+                or (a in (0, 1) and (b, k) == (0, "1"))
+            )
         ),
     )
     blocks = [Shape(2**e + a, 2**f + b, k) for e, f, a, b, k in batches]
@@ -132,13 +137,14 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
 def _swept(problem: Problem, top: int, rng: Rng, ks: Sequence[str]) -> list[Instance]:
     """All lengths above half of ``top``, up to it, of a vector and of three rows; all numbers of rows."""
     found, own, rows = [], {}, {}
+    widths = NARROW if problem.generator.rational else NARROW[:3]
     for k in ks:
         own[k] = short(problem, rng, Shape(0, top, k), NARROW[1], near=1.0)
         rows[k] = short(problem, rng, Shape(2, NARROW[0], k), NARROW[0], near=1.0)
     for i, low in enumerate(range(top // 2, top, TOGETHER)):
         k, swept = ks[i % len(ks)], f"{low + 1}..{min(low + TOGETHER, top)}"
         found += [Instance(problem, shape + swept, own[k].items) for shape in ("x", "3x")]
-        narrow = NARROW[i % len(NARROW)]
+        narrow = widths[i % len(widths)]
         found.append(Instance(problem, f"{swept}x{narrow}", rows[k].items))
     return found
 

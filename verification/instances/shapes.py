@@ -171,13 +171,18 @@ def laid(instance: Instance, layout: str, shape: Shape | None = None) -> Laid:
         Which one, if there are several.
     """
     shape = shape or Shape.of(instance)
-    most = _range(instance.family.partition("x")[0])[-1]
+    most, longest = (_range(part)[-1] for part in instance.family.split("x"))
+    longest -= (longest - shape.length) % 2
+    value = absent(instance.problem)
     if shape.rows < most:  # the first rows of the largest batch
         largest = shape._replace(rows=most)
         made = _largest(instance, layout, largest, tolerance.slack(instance, shape.length))
         return _first(instance, made, shape.rows)
+    if layout == "end" and shape.length < longest and value is not None:
+        largest = shape._replace(length=longest)
+        made = _largest(instance, layout, largest, tolerance.slack(instance, shape.length))
+        return _last(instance, made, longest, shape.length)
     found = variations(replace(instance, family=""), layout == "varied")
-    value = absent(instance.problem)
     if value is None:
         shape = shape._replace(length=instance[instance.problem.data].size)
     # the tail that a call leaves behind is not that of the next; 1.25 times a dual point is none
@@ -190,9 +195,9 @@ def laid(instance: Instance, layout: str, shape: Shape | None = None) -> Laid:
     return replace(made, allowed=np.maximum(made.allowed, promised * made.size))
 
 
-@functools.lru_cache(maxsize=1)
+@functools.lru_cache(maxsize=2)
 def _largest(instance: Instance, layout: str, shape: Shape, slack: float) -> Laid:
-    """The largest batch of a range, kept; ``slack`` is that of the run."""
+    """The largest call of a range, kept; ``slack`` is that of the run."""
     return laid(instance, layout, shape)
 
 
@@ -204,6 +209,20 @@ def _first(instance: Instance, made: Laid, rows: int) -> Laid:
         for n, v in made.params.items()
     }
     return Laid(params, made.right[:rows], made.allowed[:rows], made.size[:rows])
+
+
+def _last(instance: Instance, made: Laid, longest: int, length: int) -> Laid:
+    """The last entries of a vector or of a few rows; no more error is allowed than in them."""
+    left = longest - length
+
+    def cut(value: Any) -> Any:
+        return value[..., left:] if np.ndim(value) and value.shape[-1] == longest else value
+
+    params = {n: cut(v) for n, v in made.params.items()}
+    if params.get("y") is not None and not instance.problem.labels:
+        params["y"] = params["y"] - left
+    less = tolerance.distance(1.0, length, 1.0, 0.0) / tolerance.distance(1.0, longest, 1.0, 0.0)
+    return Laid(params, cut(made.right), made.allowed * less, made.size)
 
 
 def _per_row(problem: Problem) -> tuple[str, ...]:
