@@ -247,15 +247,25 @@ class TopK:
     """
 
     def __init__(self, b: Array, alpha: Float, sigma: Float, k: int, beta: bool) -> None:
-        self.b, self.alpha, self.sigma, self.k, self.beta = b, alpha, sigma, k, beta
-        self.size = abs(b).max() + np.log(np.longdouble(b.size + 1)) + k
-        self.size += abs(np.log(alpha)) if alpha > 0 else 0
-        self.low, self.high = bracket(self._excess, b.max() - alpha / b.size, self.size)
+        self.real: Any = b.dtype.type
+        self.b: Array = b
+        self.alpha, self.sigma = self.real(alpha), self.real(sigma)
+        self.k, self.beta = k, beta
+        self.size = abs(b).max() + np.log(self.real(b.size + 1)) + k
+        self.size += abs(np.log(self.alpha)) if alpha > 0 else 0
+        start, first = b.max() - self.alpha / b.size, 1 / 16
+        rough = b.astype(float)
+        if b.dtype != float and 1e-200 < self.alpha < 1e200 and abs(rough).max() < 1e200:
+            near = TopK(rough, float(alpha), float(sigma), k, beta)  # a tenth of the work
+            start, first = self.real(near.low + (near.high - near.low) / 2), 2.0**-50
+        self.low: Any
+        self.high: Any
+        self.low, self.high = bracket(self._excess, start, self.size, first)
 
     def _at(self, t: Float) -> tuple[Array, Any, Any]:
         """Log x, sigma s - log(1-s), and log y for a multiplier t."""
         free = log_root(self.b - t, self.alpha)
-        k = np.longdouble(self.k)
+        k = self.real(self.k)
         level = -np.log(k) if self.beta else lg.cap_level(free, self.k, -np.inf)[0]
         tau = t
         if not self.beta:
@@ -271,24 +281,24 @@ class TopK:
 
     def _small(self, tau: Float) -> Any:
         """Whether s <= 1/2, where 1 - y would lose the digits of s."""
-        return tau <= self.sigma / 2 + np.log(np.longdouble(2))
+        return tau <= self.sigma / 2 + np.log(self.real(2))
 
     def _excess(self, t: Float) -> Any:
         """A number with the sign of <1,x> + y - 1, which decreases in t."""
         logs, tau, log_y = self._at(t)
         if self._small(tau):
             if tau <= 0:
-                return np.longdouble(np.inf)
+                return self.real(np.inf)
             return lg.logsumexp(logs)[0] - np.log(sum_root(tau, self.sigma))
         if not self.beta:
             return np.logaddexp(lg.logsumexp(logs)[0], log_y)
         # u caps of 1/k: what is left for the rest is (k - u)/k, without the cancellation of 1 - u/k
-        capped = logs >= -np.log(np.longdouble(self.k))
+        capped = logs >= -np.log(self.real(self.k))
         left = self.k - int(capped.sum())
         if left <= 0:
-            return np.longdouble(np.inf)
+            return self.real(np.inf)
         rest = np.logaddexp(lg.logsumexp(logs[~capped])[0], log_y)
-        return rest - np.log(left / np.longdouble(self.k))
+        return rest - np.log(left / self.real(self.k))
 
     def point(self) -> tuple[Array, Any]:
         """The minimiser x and 1 - s, scaled to sum to 1."""

@@ -19,7 +19,7 @@ def log_root(z: Floats, alpha: Float) -> Any:
         small = np.exp(np.minimum(tau, 1))
         w = np.where(tau > 1, tau - np.log(np.maximum(tau, 1)), small / (1 + small))
         w = np.maximum(w, np.finfo(w.dtype).tiny)
-        for _ in range(4):
+        for _ in range(3):  # each to the fourth power of the error before
             r = tau - w - np.log(w)
             q = 2 * (1 + w) * (1 + w + 2 * r / 3)
             w = w * (1 + r / (1 + w) * (q - r) / (q - 2 * r))
@@ -30,16 +30,22 @@ def log_root(z: Floats, alpha: Float) -> Any:
 def sum_root(tau: Float, sigma: Float) -> Any:
     """The root s in [0, 1/2] of sigma s - log(1-s) = tau, to full relative accuracy."""
     s = np.maximum(tau, 0) / (1 + sigma)  # on the right of the root; Newton stays there
-    s = np.minimum(s, np.longdouble(0.5))
+    half = np.asarray(s).dtype.type(0.5)
+    s = np.minimum(s, half)
     for _ in range(12):
         s = s - (sigma * s - np.log1p(-s) - tau) / (sigma + 1 / (1 - s))
-        s = np.clip(s, 0, np.longdouble(0.5))
+        s = np.clip(s, 0, half)
     return s
 
 
-def bracket(excess: Callable[[Any], Any], start: Float, size: Float) -> tuple[Any, Any]:
-    """Both ends of a bracket, as short as rounding allows, of the root of a decreasing function."""
-    step = np.maximum(size, 1) / 16
+def bracket(
+    excess: Callable[[Any], Any], start: Float, size: Float, first: float = 1 / 16
+) -> tuple[Any, Any]:
+    """Both ends of a bracket, as short as rounding allows, of the root of a decreasing function.
+
+    ``first``: the first step, as a share of the size.
+    """
+    step = np.maximum(size, 1) * first
     at = excess(start)
     sign = 1 if at > 0 else -1
     old, f_old = start, at
@@ -50,7 +56,7 @@ def bracket(excess: Callable[[Any], Any], start: Float, size: Float) -> tuple[An
             break
         old, f_old, step = new, f_new, step * 8
     (low, f_low), (high, f_high) = sorted([(old, f_old), (new, f_new)])
-    side, spacing = 0, 2 * np.finfo(np.longdouble).eps * np.maximum(abs(low), abs(high))
+    side, spacing = 0, 2 * np.finfo(type(low)).eps * np.maximum(abs(low), abs(high))
     for turn in range(400):
         middle = low + (high - low) / 2
         if middle in (low, high):

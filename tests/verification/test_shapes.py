@@ -83,10 +83,13 @@ def test_shapes_lie_around_powers_of_two():
 
 
 @pytest.mark.parametrize("profile", check.SWEPT)
-def test_every_width_of_a_block_divides_a_length_and_half_of_them_leave_all_remainders(profile):
-    found = check.instances(lookup("simplex.projection"), profile, 0)
+@pytest.mark.parametrize(("problem", "share"), [("simplex.projection", 1), ("softmax.value", 2)])
+def test_every_width_of_a_block_divides_a_length_and_half_of_them_leave_all_remainders(
+    problem, share, profile
+):
+    found = check.instances(lookup(problem), profile, 0)
     every = [s for i in found if ".." in i.family for s in Shape.each(i)]
-    top = check.SWEPT[profile]
+    top = check.SWEPT[profile] // share
     for sizes in ({s.length for s in every if not s.rows}, {s.rows for s in every if s.rows > 3}):
         assert all(any(n % w == 0 for n in sizes) for w in range(2, top + 1))
         assert all({n % w for n in sizes} == set(range(w)) for w in range(2, top // 2, 41))

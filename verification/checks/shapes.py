@@ -130,7 +130,9 @@ def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
         if key not in bases:  # the same numbers in other shapes are solved once
             bases[key] = short(problem, rng, shape, size)
         found.append(Instance(problem, str(shape), bases[key].items))
-    ranges = _swept(problem, SWEPT[profile], rng, ks[::4])
+    # what takes exponentials: half as far
+    top = SWEPT[profile] // (1 if problem.generator.rational else 2)
+    ranges = _swept(problem, top, rng, ks[::4])
     return sorted(found + ranges, key=_size)[: COUNTS[profile]]
 
 
