@@ -15,6 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from verification.report.lines import Lines
+
 RECORDS = Path(__file__).resolve().parents[1] / "records"
 
 
@@ -25,8 +27,7 @@ def recorded(name: str) -> dict[str, Any]:
 
 def rows(name: str) -> list[dict[str, Any]]:
     """The lines of a record, each with the commit that it was made at; as many as were measured."""
-    text = (RECORDS / f"{name}.jsonl").read_text(encoding="utf-8")
-    return [json.loads(line) for line in text.splitlines()]
+    return list(Lines(RECORDS / f"{name}.jsonl"))
 
 
 def written(value: Any, indent: str = "") -> str:
@@ -109,10 +110,9 @@ def main(name: str) -> None:
     commit = subprocess.check_output(["git", "rev-parse", "--short=10", "HEAD"], text=True).strip()
     module = None if name in MEASURES else importlib.import_module(name)
     if module is not None and hasattr(module, "lines"):
-        with (RECORDS / f"{name}.jsonl").open("w", encoding="utf-8") as file:
-            for row in module.lines():
-                file.write(json.dumps({"commit": commit, **row}, ensure_ascii=False) + "\n")
-                file.flush()
+        file = Lines.new(RECORDS / f"{name}.jsonl")
+        for row in module.lines():
+            file.add({"commit": commit, **row})
         return
     measure = MEASURES[name] if module is None else module.measure
     record = {"commit": commit, **measure()}
