@@ -9,7 +9,6 @@ import importlib
 import json
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -58,25 +57,18 @@ def letter_table_7() -> dict[str, Any]:
     return {"grid": list(grid), "rows": found}
 
 
-def torch_losses(*words: str) -> dict[str, Any]:
+def torch_losses(**options: Any) -> dict[str, Any]:
     """Losses on tensors against cross-entropy; without a GPU that is asked for there is no record."""
-    from verification.benchmarks import torch_losses as bench
+    from verification.benchmarks.torch_losses import recorded
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "bench.json"
-        bench.main([*words, "--record", str(path)])
-        found = dict(json.loads(path.read_text(encoding="utf-8")))
-    del found["commit"]  # `main` says it
-    found["command"] = found["command"].partition(" --record")[0]
-    return found
+    return recorded(**options)
 
 
 def torch_heads() -> dict[str, Any]:
     """Certified linear heads on a GPU and on a processor: seconds, passes and gap of each fit."""
-    from verification.benchmarks import torch_heads as bench
+    from verification.benchmarks.torch_heads import fits
 
-    command = "python -m verification.benchmarks.torch_heads --device cuda"
-    return {"command": command, "heads": list(bench.fits("cuda"))}
+    return {"command": "python docs/_ext/records.py torch_heads_gpu", "heads": list(fits("cuda"))}
 
 
 def torch_kit() -> dict[str, Any]:
@@ -96,9 +88,9 @@ def torch_finetune() -> dict[str, Any]:
 #: What is measured by what ships, by the record's name.
 MEASURES: dict[str, Callable[[], dict[str, Any]]] = {
     "letter_table_7": letter_table_7,
-    "torch_bench": partial(torch_losses, "--threads", "1", "--repeats", "60"),
-    "torch_bench_two": partial(torch_losses, "--threads", "2", "--repeats", "300"),
-    "torch_bench_gpu": partial(torch_losses, "--device", "cuda", "--compiled"),
+    "torch_bench": partial(torch_losses, repeats=60),
+    "torch_bench_two": partial(torch_losses, threads=2, repeats=300),
+    "torch_bench_gpu": partial(torch_losses, device="cuda", compiled=True),
     "torch_heads_gpu": torch_heads,
     "torch_kit": torch_kit,
     "torch_finetune": torch_finetune,

@@ -3,11 +3,14 @@
 import pytest
 from _commands import data
 
-from verification.benchmarks import peers, probe
+from fast.datasets import make_deep_features
+from verification.benchmarks import peers, probe, standing
 
 
 def test_everybody_is_measured_at_the_same_gap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "SIZES", {"tiny": (400, 5, 8)})
+    monkeypatch.setattr(probe, "DATA", {"tiny": "tiny"})
+    tiny = make_deep_features(400, 5, 8, random_state=0)
+    monkeypatch.setitem(standing.DATA, "tiny", lambda: tiny)
     told = data("bench", "probe", "--data", "tiny", "--C", "10", "--repeats", "1")["probes"]
     assert {t["gap"] <= probe.TOL and t["ratio"] > 0.0 for t in told} == {True}
     found = {(t["against"], t["setting"]): t for t in told}

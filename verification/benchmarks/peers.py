@@ -8,6 +8,7 @@ that the peer is charged for exactly the accuracy asked of everybody.
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -112,6 +113,49 @@ def cyanure(X: np.ndarray, y: np.ndarray, C: float, tol: float) -> Any:
     return model
 
 
+def one_vs_rest(
+    make: Callable[..., Any], X: np.ndarray, y: np.ndarray, C: float, tol: float
+) -> Any:
+    """A two-class estimator for each class, its weights as rows of ``coef_``."""
+    from sklearn.multiclass import OneVsRestClassifier
+
+    model = fit_quietly(OneVsRestClassifier(make(C=C, tol=tol, fit_intercept=False)), X, y)
+    model.coef_ = np.vstack([part.coef_ for part in model.estimators_])
+    return model
+
+
+def linear_svc(**options: Any) -> Any:
+    """The hinge of two classes by liblinear."""
+    from sklearn.svm import LinearSVC
+
+    return LinearSVC(loss="hinge", max_iter=20_000, random_state=0, **options)
+
+
+def two_classes(solver: str, **options: Any) -> Any:
+    """Logistic regression of two classes."""
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(solver=solver, max_iter=1000, **options)
+
+
+def one_vs_rest_objective(
+    name: str, W: np.ndarray, X: np.ndarray, y: np.ndarray, C: float
+) -> float:
+    """P = 1/2 ||W||^2 + C times the sum over rows and classes of a loss of `fast.families`."""
+    from fast.families import named
+
+    losses = named(name).values(np.ascontiguousarray(X @ W.T), np.unique(y, return_inverse=True)[1])
+    return 0.5 * float(np.sum(W * W)) + C * float(losses.sum())
+
+
+OVR_HINGE = Trainer(partial(one_vs_rest, linear_svc), partial(one_vs_rest_objective, "ova_hinge"))
+OVR_LOGISTIC = {
+    f"sklearn {solver}": Trainer(
+        partial(one_vs_rest, partial(two_classes, solver)),
+        partial(one_vs_rest_objective, "ova_logistic"),
+    )
+    for solver in ("newton-cholesky", "lbfgs")
+}
 CRAMMER_SINGER = Trainer(crammer_singer, hinge_objective)
 LOGISTIC = Trainer(logistic, softmax_objective)
 CYANURE = Trainer(cyanure, softmax_objective)
@@ -161,3 +205,11 @@ def match(
         best = min(best, found, key=lambda p: p.suboptimality)
         exponent -= 0.5
     return best
+
+
+def matched(
+    trainer: Trainer, X: np.ndarray, y: np.ndarray, C: float, lower: float, target: float
+) -> tuple[Peer, Callable[[], Any]]:
+    """The setting that `match` finds, and a fit with it; with the tightest, where none is good enough."""
+    found = match(X, y, C, lower, target, trainer)
+    return found, partial(trainer.fit, X, y, C, found.tol if found.reached else 1e-8)

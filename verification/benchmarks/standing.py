@@ -86,9 +86,11 @@ LOSSES = {
         },
     ),
     "top-5 entropy": Loss("TopKLogisticRegression", {"k": 5}, _ENTROPY, {}),
-    "one-vs-rest hinge": Loss("OneVsAllClassifier", {"loss": "hinge"}, ("sdca",), {}),
+    "one-vs-rest hinge": Loss(
+        "OneVsAllClassifier", {"loss": "hinge"}, ("sdca",), {"liblinear": peers.OVR_HINGE}
+    ),
     "one-vs-rest logistic": Loss(
-        "OneVsAllClassifier", {"loss": "logistic"}, ("newton", "lbfgs"), {}
+        "OneVsAllClassifier", {"loss": "logistic"}, ("newton", "lbfgs"), peers.OVR_LOGISTIC
     ),
     "multilabel hinge": Loss("MultilabelClassifier", {"loss": "hinge"}, ("sdca",), {}, "labels"),
     "multilabel entropy": Loss("MultilabelClassifier", {"loss": "entropy"}, (), {}, "labels"),
@@ -272,6 +274,11 @@ def estimator(own: Loss, solver: str, C: float, tol: float) -> Any:
     limits = {"tol": tol, "max_iter": 100_000, "random_state": 0}
     chosen = {} if solver == AUTO else {"solver": solver}  # some estimators have one solver
     return getattr(fast, own.estimator)(C=C, **chosen, **own.params, **limits)
+
+
+def fitted(loss: str, X: Any, y: np.ndarray, C: float, tol: float, solver: str = AUTO) -> Any:
+    """The estimator of a loss by its name, fitted."""
+    return peers.fit_quietly(estimator(LOSSES[loss], solver, C, tol), X, y)
 
 
 def _warm(own: Loss, X: Any, y: np.ndarray, options: dict[str, Any]) -> None:

@@ -285,7 +285,7 @@ def probe(options: Probe) -> Document:
     jobs = {
         f"{name}, C = {C:g}, {t} thread(s)": partial(probing.measure, name, C, t, options.repeats)
         for t in options.threads or (1,)
-        for name in one_of("data", options.data, probing.SIZES)
+        for name in one_of("data", options.data, probing.DATA)
         for C in options.c or probing.CS
     }
     return _measured(
@@ -300,12 +300,14 @@ class Tensors(Strict):
     size: list[str] | None = option("Rows x classes, as 64x1000; repeatable.")
     loss: list[str] | None = option("Name of a loss; repeatable.")
     threads: list[int] | None = option("Threads [default: 1 and 2]; repeatable.", min=1)
+    device: str = option("cpu or cuda.", "cpu")
+    compiled: bool = option("Also with torch.compile.", False, "--compiled")
     repeats: int = option("Runs, of which the best counts.", 20, min=1)
 
 
 @command(app, "torch")
 def losses_on_tensors(options: Tensors) -> Document:
-    """Losses on tensors, forward and backward, beside cross-entropy; on a GPU see the module."""
+    """Losses on tensors, forward and backward, beside cross-entropy."""
     from importlib.util import find_spec
 
     from verification.benchmarks import torch_losses
@@ -313,11 +315,9 @@ def losses_on_tensors(options: Tensors) -> Document:
     if find_spec("torch") is None:
         raise InvalidArgumentError("losses on tensors need torch: install refsolve[torch]")
     losses = one_of("loss", options.loss, torch_losses.LOSSES)
-    measure = partial(torch_losses.measure, repeats=options.repeats, losses=losses)
-    jobs = {
-        f"{rows} x {classes}, {count} thread(s)": partial(measure, rows, classes, threads=count)
-        for rows, classes in torch_losses.sizes(options.size or (), "cpu")
-        for count in options.threads or (1, 2)
-    }
+    measure = partial(partial, torch_losses.measure, repeats=options.repeats, losses=losses)
+    threads = options.threads or (1, 2)
+    cells = torch_losses.cells(options.size or (), options.device, threads, options.compiled)
+    jobs = {name: measure(*cell) for name, cell in cells.items()}
     sections = {"timings": torch_losses.SECTION}
     return _measured("Losses on tensors", sections, {"timings": jobs}, options, alone=False)
