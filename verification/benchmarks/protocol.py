@@ -229,12 +229,12 @@ def run_row(
     ``step`` hears of each model. Where the best of a column lies at the end of the grid, the grid goes on
     for at most ``further`` values, each as far from the last as that from the one before.
     """
-    fits = _path(parts, row, sorted(grid), tol, step)
+    fits = fits_along(parts, row, sorted(grid), tol, step)
     for _ in range(further):
         more = _beyond(sorted(fit.C for fit in fits), choose(fits))
         if not more:
             break
-        fits += _path(parts, row, more, tol, step)
+        fits += fits_along(parts, row, more, tol, step)
     fits.sort(key=lambda fit: fit.C)
     refits = {}
     for fit in dict.fromkeys(choose(fits)):
@@ -252,8 +252,12 @@ def _beyond(grid: Sequence[float], chosen: Sequence[Fit]) -> list[float]:
     return more + ([grid[-1] * grid[-1] / grid[-2]] if grid[-1] in ends else [])
 
 
-def _path(
-    parts: Parts, row: Row, grid: Sequence[float], tol: float, step: Callable[[str], None]
+def fits_along(
+    parts: Parts,
+    row: Row,
+    grid: Sequence[float],
+    tol: float,
+    step: Callable[[str], None] = lambda text: None,
 ) -> list[Fit]:
     """Models of the training part along C, measured on the other two."""
     fits: list[Fit] = []
