@@ -1,6 +1,7 @@
 """The exam: one exercise per file, found by discovery.
 
-An exercise is a module whose docstring is its title and its statement, with
+An exercise is a module whose docstring is its title, its statement and, under ``Hints``, three paragraphs: an idea,
+the next formula, nearly all. The module has
 
 ``LECTURE`` : int
     The lecture of the course that it belongs to.
@@ -8,8 +9,6 @@ An exercise is a module whose docstring is its title and its statement, with
     What the kit judges, ``"simplex.projection"``. Without it the module judges by itself:
     ``instances(seed)`` yields arguments, from small to large, and ``judge(answer, **arguments)`` returns
     a `Judgement`.
-``HINTS`` : str
-    Three paragraphs: an idea, the next formula, nearly all.
 ``KEY`` : function
     A solution in numpy alone; its signature is that of what is handed in.
 
@@ -60,7 +59,8 @@ class Exercise:
     @property
     def statement(self) -> str:
         """What is asked, in Markdown."""
-        return inspect.cleandoc((self.module.__doc__ or "").partition("\n")[2])
+        asked, _, _ = (self.module.__doc__ or "").partition("\nHints\n-----\n")
+        return inspect.cleandoc(asked.partition("\n")[2])
 
     @property
     def lecture(self) -> int:
@@ -70,7 +70,8 @@ class Exercise:
     @property
     def hints(self) -> tuple[str, str, str]:
         """An idea, the next formula, nearly all."""
-        first, second, third = self.module.HINTS.strip().split("\n\n")
+        told = (self.module.__doc__ or "").partition("\nHints\n-----\n")[2]
+        first, second, third = told.strip().split("\n\n")
         return first, second, third
 
     @property

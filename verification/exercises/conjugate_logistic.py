@@ -5,15 +5,9 @@ The loss of m binary problems is L(z) = sum_j log(1 + e^{z_j}). Write `conjugate
     L*(x) = sup over z of <x,z> - L(z),
 
 for a vector x: a number, and infinity (`np.inf`) where the supremum is not finite.
-"""
 
-import numpy as np
-
-from verification.exercises import wrong
-
-LECTURE = 1
-PROBLEM = "ova_logistic.conjugate"
-HINTS = """
+Hints
+-----
 L is a sum over coordinates, and so is its conjugate. Solve one: where is the derivative of
 x z - log(1 + e^z) zero?
 
@@ -22,6 +16,13 @@ z = log(x/(1 - x)) for 0 < x < 1; for x < 0 or x > 1 nothing bounds the supremum
 x log x + (1 - x) log(1 - x), with 0 log 0 = 0, summed over the coordinates if all of them
 lie in [0, 1], and infinity otherwise. log1p(-x) keeps the digits of small x.
 """
+
+import numpy as np
+
+from verification.exercises import wrong
+
+LECTURE = 1
+PROBLEM = "ova_logistic.conjugate"
 
 
 def conjugate(x: np.ndarray) -> float:

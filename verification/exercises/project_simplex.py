@@ -7,15 +7,9 @@ for a vector a of d numbers and r >= 0,
 
 The entries of a may be equal, and they may be much larger than r: then a - r may round to
 a.
-"""
 
-import numpy as np
-
-from verification.exercises import wrong
-
-LECTURE = 2
-PROBLEM = "simplex.projection"
-HINTS = """
+Hints
+-----
 Write the Lagrangian with one multiplier t for <1,x> = r. What is x_i for a given t?
 
 x_i = max(a_i - t, 0). The sum over i falls in t, and between two entries of a it is linear:
@@ -25,6 +19,13 @@ Let b_i = max(a) - a_i, sorted ascending, and h_n = (r + b_1 + ... + b_n)/n. The
 the largest entry of x is h_n for the last n with b_n < h_n (0 if r = 0), and x_i = max(h -
 b_i, 0). Measured from the largest entry nothing cancels.
 """
+
+import numpy as np
+
+from verification.exercises import wrong
+
+LECTURE = 2
+PROBLEM = "simplex.projection"
 
 
 def project(a: np.ndarray, r: float = 1.0) -> np.ndarray:
