@@ -118,10 +118,10 @@ def train(
         made.fed(test)  # refused now, not after the training
         if odd := made.additional(test):
             say(f"{test.source.name}: columns that were not trained on are left out: {listed(odd)}")
-    path: Path | None = None
     options = _options(model, examples)
     with stage("made the kernels ready"):
         compile_kernels(classifier, examples.sparse)
+    path: Path | None = None
     try:
         with stage("trained"), warnings.catch_warnings(record=True) as caught:
             for said in told:
@@ -143,14 +143,20 @@ def train(
             warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
     estimator = classifier if transform is None else make_pipeline(transform, classifier)
     fitted = replace(made, estimator=estimator)
+    parts = {"train": examples} | ({} if test is None else {judged: test})
+    return Trained(fitted, _shown(fitted, parts, scale, advice, path))
+
+
+def _shown(
+    model: Model, parts: dict[str, Examples], scale: str, advice: Sequence[str], path: Path | None
+) -> Document:
+    """The model measured on its parts; pictures of the last one."""
     with stage("measured, and drawn"):
-        parts = {"train": measure(fitted, examples)}
-        if test is not None:
-            parts[judged] = measure(fitted, test)
-        shown = pictures(fitted, examples if test is None else test, path)
-    document = describe(fitted, parts, scale, advice, path)
-    title = f"{document.title} trained on {examples.source.name}"
-    return Trained(fitted, replace(document, title=title, appendix=shown))
+        measured = {name: measure(model, part) for name, part in parts.items()}
+        shown = pictures(model, [*parts.values()][-1], path)
+    document = describe(model, measured, scale, advice, path)
+    title = f"{document.title} trained on {parts['train'].source.name}"
+    return replace(document, title=title, appendix=shown)
 
 
 def _path(

@@ -11,7 +11,7 @@ from time import process_time
 import numpy as np
 
 from verification.benchmarks import peers
-from verification.benchmarks.records import Record, contest, stream
+from verification.benchmarks.records import Record, Side, contest, stream
 from verification.benchmarks.standing import LOSSES, fitted
 from verification.benchmarks.timing import one_thread
 from verification.certificates import trained
@@ -42,12 +42,11 @@ def table() -> Iterator[Record]:
                     peers.matched(peer, X, y, C, lower, GAP) for peer in LOSSES[loss].peers.values()
                 ]
                 names = {"data": name, "loss": loss, "C": C}
-                ours, gap = (
-                    partial(fitted, loss, X, y, C, GAP),
-                    lambda model: float(model.dual_gap_),
+                ours = Side(
+                    partial(fitted, loss, X, y, C, GAP), lambda model: float(model.dual_gap_)
                 )
                 runs = [
-                    contest(names, ours, theirs, REPEATS, gap, now=process_time)
+                    contest(names, ours, Side(theirs), REPEATS, process_time)
                     for found, theirs in matches
                     if found.reached
                 ]

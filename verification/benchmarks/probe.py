@@ -15,7 +15,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from verification.benchmarks import peers
-from verification.benchmarks.records import Record, Section, contest
+from verification.benchmarks.records import Record, Section, Side, contest
 from verification.benchmarks.standing import AUTO, LOSSES, estimator, fitted, prepared
 from verification.certificates import erm
 
@@ -54,9 +54,12 @@ def measure(data: str, C: float, threads: int = 1, repeats: int = 3) -> list[Rec
             names = {"data": data, "C": C, "threads": threads, "against": who, "setting": setting}
             judged = who in LIMITS and setting.startswith("tol") and gap <= TOL
             least = {"ratio": LIMITS[who]} if judged else {}
-            judges = (lambda model: model.dual_gap_), (lambda model, gap=gap: gap), now
+            sides = (
+                Side(fit, lambda model: float(model.dual_gap_)),
+                Side(other, lambda model, gap=gap: gap),
+            )
             most = {"gap": TOL}
-            found.append(contest(names, fit, other, repeats, *judges, least=least, most=most))
+            found.append(contest(names, *sides, repeats, now, least=least, most=most))
     return found
 
 

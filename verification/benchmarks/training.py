@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from verification.benchmarks import peers
-from verification.benchmarks.records import Record, Section, contest
+from verification.benchmarks.records import Record, Section, Side, contest
 from verification.benchmarks.standing import LOSSES, fitted, prepared
 from verification.certificates import trained
 
@@ -67,20 +67,18 @@ def measure(suite: str, dataset: str, C: float, repeats: int) -> list[Record]:
     peer, theirs = peers.matched(LOSSES[first.loss].peers[rival], X, y, C, lower, first.gap)
     ours = {goal: partial(fitted, goal.loss, X, y, C, goal.gap) for goal in (first, second)}
     ours[second]()  # compiles
-    rivals: tuple[Any, ...] = (
-        (first, rival, theirs, lambda model: peer.suboptimality),
-        (second, first.loss, ours[first], None),
+    rivals = (
+        (first, rival, Side(theirs, lambda model: peer.suboptimality)),
+        (second, first.loss, Side(ours[first])),
     )
     return [
         contest(
             {"dataset": dataset, "C": C, "loss": goal.loss, "against": who},
-            ours[goal],
-            run,
+            Side(ours[goal], lambda model: trained(model, X, y).relative_gap),
+            side,
             repeats,
-            lambda model: trained(model, X, y).relative_gap,
-            peer_gap,
             least={"ratio": goal.factors[dataset]},
             most={"gap": goal.gap},
         )
-        for goal, who, run, peer_gap in rivals
+        for goal, who, side in rivals
     ]
