@@ -56,11 +56,15 @@ def measure(data: str, C: float, threads: int = 1, repeats: int = 3) -> list[Rec
             least = {"ratio": LIMITS[who]} if judged else {}
             sides = (
                 Side(fit, lambda model: float(model.dual_gap_)),
-                Side(other, lambda model, gap=gap: gap),
+                Side(other, partial(_known, gap)),
             )
             most = {"gap": TOL}
             found.append(contest(names, *sides, repeats, now, least=least, most=most))
     return found
+
+
+def _known(gap: float, model: Any) -> float:
+    return gap
 
 
 def _rivals(X: Any, y: np.ndarray, C: float, lower: float, threads: int) -> Iterator[Any]:
