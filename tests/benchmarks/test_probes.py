@@ -20,4 +20,4 @@ def test_everybody_is_measured_at_the_same_gap(monkeypatch: pytest.MonkeyPatch) 
     default = found["scikit-learn lbfgs", "its default"]
     assert (default["targets"], default["reached"]) == ("gap <= 0.001", True)
     assert found["scikit-learn SGD", "its default, one-vs-all"]["peer_gap"] > 0.0
-    assert peers.CYANURE.objective is peers.softmax_objective
+    assert peers.CYANURE.objective is peers.LOGISTIC.objective

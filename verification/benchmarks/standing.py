@@ -61,10 +61,6 @@ class Loss(NamedTuple):
     kind: str = "classes"
 
 
-def _regression(solver: str) -> peers.Trainer:
-    return peers.Trainer(partial(peers.logistic, solver=solver), peers.softmax_objective)
-
-
 _ENTROPY = "newton", "lbfgs", "interior"
 _TOP = "bundle", "cutting_plane"
 #: By name; another solver or peer is another entry.
@@ -79,9 +75,9 @@ LOSSES = {
         {},
         _ENTROPY,
         {
-            "sklearn lbfgs": _regression("lbfgs"),
-            "newton-cholesky": _regression("newton-cholesky"),
-            "saga": _regression("saga"),
+            "sklearn lbfgs": peers.logistic("lbfgs"),
+            "newton-cholesky": peers.logistic("newton-cholesky"),
+            "saga": peers.logistic("saga"),
             "cyanure": peers.CYANURE,
         },
     ),

@@ -65,20 +65,20 @@ def measure(suite: str, dataset: str, C: float, repeats: int) -> list[Record]:
     X, y, _ = prepared(DATASETS[dataset])
     lower = trained(fitted(first.loss, X, y, C, first.gap / 100), X, y).dual
     peer, theirs = peers.matched(LOSSES[first.loss].peers[rival], X, y, C, lower, first.gap)
-    ours = {goal: partial(fitted, goal.loss, X, y, C, goal.gap) for goal in (first, second)}
-    ours[second]()  # compiles
+    ours = [partial(fitted, goal.loss, X, y, C, goal.gap) for goal in (first, second)]
+    ours[1]()  # compiles
     rivals = (
-        (first, rival, Side(theirs, lambda model: peer.suboptimality)),
-        (second, first.loss, Side(ours[first])),
+        (first, ours[0], rival, Side(theirs, lambda model: peer.suboptimality)),
+        (second, ours[1], first.loss, Side(ours[0])),
     )
     return [
         contest(
             {"dataset": dataset, "C": C, "loss": goal.loss, "against": who},
-            Side(ours[goal], lambda model: trained(model, X, y).relative_gap),
+            Side(run, lambda model: trained(model, X, y).relative_gap),
             side,
             repeats,
             least={"ratio": goal.factors[dataset]},
             most={"gap": goal.gap},
         )
-        for goal, who, side in rivals
+        for goal, run, who, side in rivals
     ]
