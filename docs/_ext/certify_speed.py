@@ -39,7 +39,7 @@ def case(name: str, *solvers: str) -> Any:
     return add
 
 
-def _family(name: str, size: Any) -> None:
+def _family(name: str, size: object) -> None:
     make = next(f.make for f in FAMILIES if f.name == name)
     case(f"{name} {size}")(lambda rng: make(size, rng)[0])
 

@@ -10,7 +10,7 @@ from markup import Html, table
 from verification.third_party import ThirdPartySolver, recorded, reproduce
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return html.escape(str(value))
 
 
@@ -20,12 +20,12 @@ def _prose(text: str) -> str:
     return re.sub(r"`(\w+)`", r"<a href='#third-party-\1'>\1</a>", marked)
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     """Every digit that tells two floats apart."""
     return repr(np.asarray(value, dtype=float).tolist())
 
 
-def _code(text: Any) -> str:
+def _code(text: object) -> str:
     return f"<div class='highlight'><pre>{_text(text)}</pre></div>"
 
 

@@ -29,7 +29,7 @@ def rows(name: str) -> list[dict[str, Any]]:
     return list(Lines(RECORDS / f"{name}.jsonl"))
 
 
-def written(value: Any, indent: str = "") -> str:
+def written(value: object, indent: str = "") -> str:
     """JSON with a line per row of numbers."""
     if isinstance(value, dict):
         inner = ",\n".join(

@@ -69,7 +69,7 @@ def quiet() -> Iterator[None]:
         os.close(nothing)
 
 
-def _residual(raw: Any) -> float | None:
+def _residual(raw: object) -> float | None:
     """The larger of a solver's own primal and dual residual."""
     for holder in (raw, raw.get("info") if isinstance(raw, dict) else getattr(raw, "info", None)):
         for names in _RESIDUALS:

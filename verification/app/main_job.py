@@ -197,7 +197,7 @@ def _jobs(
     return jobs
 
 
-def _said(name: str, result: Any) -> str:
+def _said(name: str, result: object) -> str:
     """What a log says of a part that is done."""
     if isinstance(result, Report):
         return f"{name}: {'pass' if result.ok else 'FAIL'}, {result.checked} judged"

@@ -297,7 +297,7 @@ def _categories(given: Fields, columns: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _prepared(
-    given: Fields, classifier: Any, arrays: dict[str, np.ndarray], columns: tuple[str, ...] | None,
+    given: Fields, classifier: object, arrays: dict[str, np.ndarray], columns: tuple[str, ...] | None,
     categories: dict[str, list[str]], impute: str | None, scale: str,
 ) -> Any:  # fmt: skip
     """The classifier behind what prepares its features: built anew, then given its numbers."""
@@ -323,7 +323,7 @@ def _prepared(
     return make_pipeline(transform, classifier)
 
 
-def _fill(step: Any, arrays: dict[str, np.ndarray], scale: str) -> None:
+def _fill(step: object, arrays: dict[str, np.ndarray], scale: str) -> None:
     fitted = {name: arrays[f"scaling_{name}"] for name in SCALINGS[scale] if step is not None}
     if fitted:
         vars(step).update(n_features_in_=len(arrays["scaling_scale_"]), **fitted)

@@ -27,12 +27,12 @@ Run = TypeVar("Run", bound=Callable[..., Any])
 _JSON = typer.Option("--json", help="Print JSON on standard output and nothing else.")
 
 
-def option(help: str, default: Any = None, *names: str, **more: Any) -> Any:
+def option(help: str, default: object = None, *names: str, **more: Any) -> Any:
     """A field that is an option; ``names`` where they are not that of the field, ``more`` as typer takes it."""
     return field(default=default, metadata={"typer": typer.Option(*names, help=help, **more)})
 
 
-def argument(help: str, default: Any = MISSING, **more: Any) -> Any:
+def argument(help: str, default: object = MISSING, **more: Any) -> Any:
     """A field that is an argument, in the order of the fields; needed unless it has a default."""
     return field(default=default, metadata={"typer": typer.Argument(help=help, **more)})
 
@@ -68,13 +68,15 @@ def _parameters(kind: Any) -> Iterator[inspect.Parameter]:
 
     def order(each: Any) -> int:
         named = isinstance(each.metadata["typer"], OptionInfo)
-        return named and 1 + next(i for i, c in enumerate(classes) if each.name in vars(c).get("__annotations__", ()))
+        return named and 1 + next(
+            i for i, c in enumerate(classes) if each.name in vars(c).get("__annotations__", ())
+        )
 
     for each in sorted(fields(kind), key=order):
         default = inspect.Parameter.empty if each.default is MISSING else each.default
         yield _parameter(each.name, hints[each.name], each.metadata["typer"], default)
 
 
-def _parameter(name: str, kind: Any, info: Any, default: Any) -> inspect.Parameter:
+def _parameter(name: str, kind: object, info: object, default: object) -> inspect.Parameter:
     keyword = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(name, keyword, default=default, annotation=Annotated[kind, info])

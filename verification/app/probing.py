@@ -69,7 +69,7 @@ class Data:
         parts += [*self.notes, *map(LEFT_OUT.format, self.X.left_out)]
         return f"{self.file.name}: {'; '.join(parts)}"
 
-    def model(self, estimator: Any) -> Model:
+    def model(self, estimator: object) -> Model:
         """A trained estimator with the names of its features."""
         columns = None if self.X.columns is None else tuple(self.X.columns)
         apart = () if self.label is None else (self.label,)

@@ -84,21 +84,21 @@ class Kept:
                 "the files and options of the run that was ended, or another folder"
             )
 
-    def known(self, rows: Jobs, kind: Any) -> dict[str, Any]:
+    def known(self, rows: Jobs, kind: object) -> dict[str, Any]:
         """Those of the rows that an earlier run left, each of this type."""
         try:
             return {row: built(kind, self._said[row]) for row in rows if row in self._said}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise self._wrong(error) from None
 
-    def add(self, row: str, result: Any) -> None:
+    def add(self, row: str, result: object) -> None:
         """Keep a row, on the disk before anything else is done."""
         if self.file is not None:
             Lines(self.file).add({"row": row, "result": plain(result)})
 
 
 def run(
-    jobs: Jobs, kept: Kept, task: Task, kind: Any, line: Callable[[Any], str],
+    jobs: Jobs, kept: Kept, task: Task, kind: object, line: Callable[[Any], str],
     prepare: Callable[[], None] | None = None, beside: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     """Results of type ``kind`` by row, fewer than jobs if Ctrl-C came first; `task` moves on by a row.
@@ -128,7 +128,7 @@ def _interrupts() -> Iterator[list[int]]:
     """Those that came, also where a trainer made an end with what it had."""
     seen: list[int] = []
 
-    def note(number: int, frame: Any) -> None:
+    def note(number: int, frame: object) -> None:
         seen.append(number)
         raise KeyboardInterrupt
 
@@ -181,7 +181,7 @@ def _start_worker() -> None:
 # -- rows as JSON ---------------------------------------------------------------------------------
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Dataclasses as objects, dictionaries as pairs, arrays as lists: `built` has them back."""
     if is_dataclass(value):
         return {f.name: plain(getattr(value, f.name)) for f in fields(value)}

@@ -78,7 +78,7 @@ def split_holdout(examples: Examples, fraction: float, seed: int) -> tuple[Examp
     return examples.part(first), examples.part(second)
 
 
-def _check_seed(seed: Any) -> None:
+def _check_seed(seed: object) -> None:
     if isinstance(seed, int | np.integer) and not 0 <= seed < 2**32:
         raise InvalidArgumentError(f"seed={seed}: expected an integer from 0 to 2**32 - 1, e.g. 0")
 
@@ -200,7 +200,7 @@ def _check_classes(examples: Examples, test: Examples | None, model: str) -> Non
         )
 
 
-def unfitted(examples: Examples, transform: Any, scale: str, impute: str | None) -> Model:
+def unfitted(examples: Examples, transform: object, scale: str, impute: str | None) -> Model:
     """What knows how to feed the estimator, before there is one."""
     kinds = {}
     for name, step, columns in getattr(transform, "transformers", ()):
@@ -346,7 +346,7 @@ def describe(
     return Document(TITLES[type(classifier).__name__], tuple(parts), certified, data, "certified")
 
 
-def _rounded(name: str, value: Any) -> str:
+def _rounded(name: str, value: object) -> str:
     if not isinstance(value, float):
         return str(value)
     return f"{value:.2g}" if name == "seconds" or "gap" in name else number(value, 4)

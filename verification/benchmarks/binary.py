@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import process_time
-from typing import Any
 
 import numpy as np
 
@@ -35,7 +34,12 @@ class BinaryRow(Row):
         return ("Accuracy", "AP")
 
     def models(
-        self, data: Pair, grid: Sequence[float], tol: float, Z: Any = None, lam: float | None = None
+        self,
+        data: Pair,
+        grid: Sequence[float],
+        tol: float,
+        Z: object = None,
+        lam: float | None = None,
     ) -> Iterator[Model]:
         """A model per C, of SVM+ per C and lambda; each for itself."""
         import fast

@@ -90,7 +90,7 @@ def fit(loss: Loss, X: np.ndarray, y: np.ndarray, C: float, tol: float) -> Any:
     return fit_quietly(loss.estimator(C, tol), X, y)
 
 
-def certified_gap(model: Any, X: np.ndarray, y: np.ndarray) -> float:
+def certified_gap(model: object, X: np.ndarray, y: np.ndarray) -> float:
     """Relative duality gap of an estimator or a `Fitted`, by formulas that the trainer has no part in."""
     estimator = model.estimator if isinstance(model, Fitted) else model
     return trained(estimator, X, y).relative_gap

@@ -63,7 +63,7 @@ def measure(data: str, C: float, threads: int = 1, repeats: int = 3) -> list[Rec
     return found
 
 
-def _known(gap: float, model: Any) -> float:
+def _known(gap: float, model: object) -> float:
     return gap
 
 

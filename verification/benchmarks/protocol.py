@@ -58,7 +58,12 @@ class Row:
         return tuple(f"Top-{k}" for k in self.top)
 
     def models(
-        self, data: Pair, grid: Sequence[float], tol: float, Z: Any = None, lam: float | None = None
+        self,
+        data: Pair,
+        grid: Sequence[float],
+        tol: float,
+        Z: object = None,
+        lam: float | None = None,
     ) -> Iterator[Model]:
         """A model per C, each begun at the one before; a truncated loss is begun at softmax, as in the paper."""
         X, y = data
@@ -71,7 +76,7 @@ class Row:
         return accuracies(scores, y, np.arange(scores.shape[1]), self.top)
 
 
-def _linear(W: np.ndarray, X: Any) -> np.ndarray:
+def _linear(W: np.ndarray, X: object) -> np.ndarray:
     return np.asarray(X @ W.T)
 
 
@@ -209,7 +214,7 @@ def joined(first: Pair, second: Pair) -> Pair:
     return _stacked(first[0], second[0]), np.concatenate([first[1], second[1]])
 
 
-def _stacked(first: Any, second: Any) -> Any:
+def _stacked(first: object, second: object) -> Any:
     from scipy.sparse import csr_array, issparse, vstack
 
     both: Any = (first, second)

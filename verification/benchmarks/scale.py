@@ -124,7 +124,7 @@ def fitted(size: Size, threads: int, folder: Path) -> Run:
 
     times: list[float] = []
 
-    def watch(C: float, state: Any) -> None:
+    def watch(C: float, state: object) -> None:
         times.append(perf_counter())
 
     # kernels are compiled, or loaded, by a fit that does not count

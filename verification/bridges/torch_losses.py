@@ -196,11 +196,11 @@ def candidate(
     ask, alone = FORMS[form], form in ("rows", "later", "autocast", "bfloat16", "float16")
 
     def answer(
-        scores: Any, y: Any, costs: Any = None, sample_weight: Any = None, **given: Any
+        scores: object, y: object, costs: object = None, sample_weight: object = None, **given: Any
     ) -> Any:
         run = torch.compile(loss, fullgraph=True, dynamic=True) if compiled else loss
 
-        def asked(scores: Any, y: Any, **more: Any) -> Any:
+        def asked(scores: object, y: object, **more: Any) -> Any:
             kept = {name: value for name, value in more.items() if value is not None}
             return run(scores, y, **{"reduction": "none", **given, **kept})
 

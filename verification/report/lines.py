@@ -26,7 +26,7 @@ class Lines:
         text = self.path.read_text(encoding="utf-8")
         yield from map(json.loads, filter(str.strip, text.split("\n")[:-1]))
 
-    def add(self, value: Any) -> None:
+    def add(self, value: object) -> None:
         """Write a line.
 
         Raises
@@ -48,5 +48,5 @@ class Lines:
             ) from None
 
 
-def _line(value: Any) -> str:
+def _line(value: object) -> str:
     return json.dumps(value, ensure_ascii=False) + "\n"

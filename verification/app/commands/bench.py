@@ -100,7 +100,7 @@ def _measured(
     return document(title, sections, found, options.strict)
 
 
-def _asked(options: Any, *names: str) -> list[str]:
+def _asked(options: object, *names: str) -> list[str]:
     """The parts that are wanted; to measure nothing is refused."""
     wanted = [name for name in names if getattr(options, name)]
     if not wanted:

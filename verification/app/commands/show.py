@@ -23,7 +23,7 @@ COLUMNS = ("name", "meaning", "range", "default")
 app = typer.Typer(add_completion=False)
 
 
-def _loss_facts(module: Any) -> list[tuple[str, str]]:
+def _loss_facts(module: object) -> list[tuple[str, str]]:
     """Family, domain of the conjugate and default margin of a loss."""
     if module is None:
         return []
