@@ -164,16 +164,8 @@ def helpers() -> Iterator[tuple[str, str, cp.Problem]]:
 def everything() -> Iterator[tuple[Row, cp.Problem]]:
     """All problems of the three sets."""
     for family, size, problem, truth in scoreboard_families.problems():
-        yield (
-            {
-                "set": "families",
-                "name": family.name,
-                "size": size,
-                "cone": family.cone,
-                "truth": truth,
-            },
-            problem,
-        )
+        about = {"name": family.name, "size": size, "cone": family.cone, "truth": truth}
+        yield {"set": "families", **about}, problem
     for name, make in cvxpy_examples.EXAMPLES.items():
         yield {"set": "examples", "name": name}, make()
     for name, cone, problem in helpers():

@@ -57,6 +57,16 @@ def make_folder(option: str, folder: Path) -> None:
         ) from None
 
 
+def fresh_folder(option: str, folder: Path, resume: bool, force: bool) -> None:
+    """Make the folder of a run; refuse one that holds something, unless the run goes on or replaces it."""
+    make_folder(option, folder)
+    if not (force or resume) and any(folder.iterdir()):
+        raise InvalidArgumentError(
+            f"{option}={str(folder)!r} is not empty; expected a new folder; --resume goes on with a run that was "
+            "ended, --force replaces what there is"
+        )
+
+
 def picture_folder(folder: Path | None) -> None:
     """Make the folder for pictures, if they are asked for, and see that they can be drawn."""
     from verification.benchmarks.plots import pyplot

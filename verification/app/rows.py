@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, cast, get_args, get_origin, get_type_hint
 import numpy as np
 import typer
 
-from verification.app.console import FAILED, LOG, make_folder, stderr
+from verification.app.console import FAILED, LOG, fresh_folder, stderr
 from verification.benchmarks.timing import limit_to_one_thread
 from verification.errors import InvalidArgumentError
 from verification.kit.workers import end_with_parent
@@ -52,15 +52,10 @@ class Kept:
                     f"resume and force go with --{option}, the folder of a run"
                 )
             return
-        make_folder(option, folder)
+        fresh_folder(option, folder, resume, force)
         self.file = folder / KEPT
         if resume:
             self._read(head)
-        elif not force and any(folder.iterdir()):
-            raise InvalidArgumentError(
-                f"{option}={str(folder)!r} is not empty; expected a new folder; --resume goes on with a run that "
-                "was ended, --force replaces what there is"
-            )
         else:
             Lines.new(self.file, head)
 

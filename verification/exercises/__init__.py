@@ -9,7 +9,7 @@ the next formula, nearly all. The module has
     What the kit judges, ``"simplex.projection"``. Without it the module judges by itself:
     ``instances(seed)`` yields arguments, from small to large, and ``judge(answer, **arguments)`` returns
     a `Judgement`.
-``KEY`` : function
+a function of the name in "Write `name(...)`", the key
     A solution in numpy alone; its signature is that of what is handed in.
 
 Functions under `wrong` are answers that students do hand in. What `key_source` prints is the module without
@@ -21,6 +21,7 @@ import functools
 import importlib
 import inspect
 import pkgutil
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
@@ -77,13 +78,15 @@ class Exercise:
     @property
     def key(self) -> Callable[..., Any]:
         """The lecturer's solution."""
-        found: Callable[..., Any] = self.module.KEY
+        found: Callable[..., Any] = getattr(self.module, self.function)
         return found
 
     @property
     def function(self) -> str:
-        """The name under which a solution is looked for."""
-        return self.key.__name__
+        """The name under which a solution is looked for: the one that is asked for."""
+        found = re.search(r"Write\s+`(\w+)\(", self.statement)
+        assert found is not None, self.name
+        return found[1]
 
     @property
     def wrong(self) -> dict[str, Callable[..., Any]]:

@@ -36,9 +36,6 @@ def conjugate(x: np.ndarray) -> float:
     return float((inner * np.log(inner)).sum() + (rest * np.log1p(-s) if rest > 0 else 0.0))
 
 
-KEY = conjugate
-
-
 @wrong
 def forgets_the_truth(x: np.ndarray) -> float:
     """Without (1 - s) log(1 - s): the probability of the ground truth is left out."""

@@ -36,9 +36,6 @@ def conjugate(x: np.ndarray, k: int = 1) -> float:
     return -float(s) if inside else np.inf
 
 
-KEY = conjugate
-
-
 @wrong
 def domain_of_beta(x: np.ndarray, k: int = 1) -> float:
     """Caps 1/k instead of s/k: the domain of the other top-k hinge."""

@@ -41,9 +41,6 @@ def kernel(Z: np.ndarray, C: float, lam: float) -> np.ndarray:
     return F @ F.T
 
 
-KEY = kernel
-
-
 def instances(seed: int = 0) -> Iterator[dict[str, Any]]:
     """Integers of full column rank, C/lam from 1 to 1e12."""
     rng = np.random.default_rng(11 + seed)

@@ -48,9 +48,6 @@ def dual_value(X: np.ndarray, y: np.ndarray, A: np.ndarray, C: float, k: int) ->
     return float(s.sum() - ((X.T @ A) ** 2).sum() / 2) if inside.all() else -np.inf
 
 
-KEY = dual_value
-
-
 def instances(seed: int = 0) -> Iterator[dict[str, Any]]:
     """Dyadic training sets, on which feasibility is exact."""
     return _exact.training_sets(seed)

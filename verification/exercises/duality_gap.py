@@ -56,9 +56,6 @@ def gap(X: np.ndarray, y: np.ndarray, W: np.ndarray, A: np.ndarray, C: float, k:
     return float((W**2).sum() / 2 + C * losses.sum() - D)
 
 
-KEY = gap
-
-
 def instances(seed: int = 0) -> Iterator[dict[str, Any]]:
     """Dyadic training sets with models that do and do not belong to the blocks."""
     rng = np.random.default_rng(9 + seed)

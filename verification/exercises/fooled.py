@@ -39,9 +39,6 @@ def fooled(m: int, k: int) -> np.ndarray:
     return 1 / m + slope * min(1 / (k + 1) - 1 / m, 1 / m) / 2
 
 
-KEY = fooled
-
-
 def instances(seed: int = 0) -> Iterator[dict[str, Any]]:
     """All m up to 12, then some larger ones."""
     for m in range(3, 13):

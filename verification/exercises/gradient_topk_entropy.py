@@ -41,9 +41,6 @@ def gradient(scores: np.ndarray, y: int, k: int = 1) -> np.ndarray:
     return np.insert(x, y, -np.exp(log_s))
 
 
-KEY = gradient
-
-
 @wrong
 def caps_of_one(scores: np.ndarray, y: int, k: int = 1) -> np.ndarray:
     """Softmax probabilities clipped at s/k: what is cut off is not given to the others."""

@@ -44,9 +44,6 @@ def value(t: np.ndarray) -> np.ndarray:
     return np.where(t > 1, w, np.where(t < -36, np.exp(np.minimum(t, 0)), v))
 
 
-KEY = value
-
-
 @wrong
 def overflows(t: np.ndarray) -> np.ndarray:
     """W of the exponential, as the papers print it: infinite beyond t = 710."""

@@ -36,9 +36,6 @@ def project(a: np.ndarray, r: float = 1.0) -> np.ndarray:
     return np.sign(a) * np.maximum(height - below, 0.0)
 
 
-KEY = project
-
-
 @wrong
 def scaled(a: np.ndarray, r: float = 1.0) -> np.ndarray:
     """Divided by the norm: the point of the ball in the same direction, not the nearest one."""

@@ -37,9 +37,6 @@ def project(a: np.ndarray, r: float = 1.0) -> np.ndarray:
     return np.maximum(height - below, 0.0)
 
 
-KEY = project
-
-
 @wrong
 def clip_and_divide(a: np.ndarray, r: float = 1.0) -> np.ndarray:
     """Negative entries to 0, then divided by the sum: feasible, but not the nearest point."""

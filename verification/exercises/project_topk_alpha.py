@@ -50,9 +50,6 @@ def project(a: np.ndarray, k: int, r: float = 1.0) -> np.ndarray:
     return np.clip(a - order[k - 1] + high, 0.0, height(high)[0])
 
 
-KEY = project
-
-
 @wrong
 def cap_of_beta(a: np.ndarray, k: int, r: float = 1.0) -> np.ndarray:
     """Caps r/k instead of s/k: the beta variant, which is larger where s < r."""

@@ -41,9 +41,6 @@ def project(a: np.ndarray, k: int, r: float = 1.0) -> np.ndarray:
     return np.clip(from_kth + high, 0.0, cap)
 
 
-KEY = project
-
-
 @wrong
 def always_r(a: np.ndarray, k: int, r: float = 1.0) -> np.ndarray:
     """The sum is forced to r, also where less is nearer (t may become negative)."""

@@ -45,9 +45,6 @@ def project(a: np.ndarray, k: int) -> np.ndarray:
     return np.clip(a - order[k - 1] + high, 0.0, height(high)[0])
 
 
-KEY = project
-
-
 @wrong
 def clip_once(a: np.ndarray, k: int) -> np.ndarray:
     """Negative entries to 0, then clipped at s/k: clipping lowers s, so the caps are too high."""

@@ -37,9 +37,6 @@ def prox(v: np.ndarray, t: float = 1.0) -> np.ndarray:
     return v - x
 
 
-KEY = prox
-
-
 @wrong
 def without_the_margin(v: np.ndarray, t: float = 1.0) -> np.ndarray:
     """The shift by 1 is forgotten: the prox of max{0, max u}."""

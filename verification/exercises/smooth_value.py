@@ -41,9 +41,6 @@ def value(scores: np.ndarray, y: int, k: int = 1, gamma: float = 1.0) -> float:
     return float((p / gamma * (z - p / 2)).sum())
 
 
-KEY = value
-
-
 @wrong
 def huber_of_each(scores: np.ndarray, y: int, k: int = 1, gamma: float = 1.0) -> float:
     """Every entry smoothed by itself: the bound on the sum is forgotten."""

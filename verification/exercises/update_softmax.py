@@ -64,9 +64,6 @@ def sdca_update(q: np.ndarray, y: int, k_ii: float, C: float = 1.0) -> np.ndarra
     return np.insert(-x, y, x.sum())
 
 
-KEY = sdca_update
-
-
 @wrong
 def gradient_step(q: np.ndarray, y: int, k_ii: float, C: float = 1.0) -> np.ndarray:
     """The softmax probabilities at q: right for K_ii = 0 only, the block's own effect is forgotten."""

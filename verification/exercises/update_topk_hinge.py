@@ -55,9 +55,6 @@ def sdca_update(q: np.ndarray, y: int, k_ii: float, C: float = 1.0, k: int = 1) 
     return np.insert(-x, y, x.sum())
 
 
-KEY = sdca_update
-
-
 @wrong
 def square_of_the_sum_forgotten(
     q: np.ndarray, y: int, k_ii: float, C: float = 1.0, k: int = 1

@@ -47,9 +47,6 @@ def loss_augmented_inference(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
     return a
 
 
-KEY = loss_augmented_inference
-
-
 @wrong
 def as_printed(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
     """As Algorithm 1 is printed: no negative may stay below all positives (erratum M1)."""
