@@ -209,16 +209,20 @@ def _verified(where: str) -> tuple[bytes, list[str]]:
         return archive.read("model.json"), names
 
 
-def _model(given: Fields, members: list[str], where: str) -> Model:
-    here = version("refsolve")
+def _check_version(given: Fields, where: str) -> None:
     if given.data.get("format") != FORMAT or given.data.get("version") != VERSION:
         raise ModelFileError(
             f"{where} is a {given.data.get('format')!r:.40} of version "
             f"{given.data.get('version')!r:.40}, written by refsolve {given.data.get('refsolve')!r:.40}; "
-            f"this refsolve {here} reads a {FORMAT!r} of version {VERSION}: train it again, or read it "
+            f"this refsolve {version('refsolve')} reads a {FORMAT!r} of version {VERSION}: train it again, or read it "
             "with the refsolve that wrote it"
         )
+
+
+def _model(given: Fields, members: list[str], where: str) -> Model:
     import fast
+
+    _check_version(given, where)
 
     written_by = given.take("refsolve", "the version that wrote it", str)
     kind = getattr(fast, given.one_of("estimator", ESTIMATORS))

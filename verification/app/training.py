@@ -137,14 +137,19 @@ def train(
         if type(error).__module__.partition(".")[0] == "fast":
             raise
         raise DataFileError(f"{examples.source} cannot be trained on: {error}") from error
-    advice = [str(w.message) for w in caught if issubclass(w.category, told)]
-    for other in caught:
-        if not issubclass(other.category, told):
-            warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+    advice = _advice(caught, told)
     estimator = classifier if transform is None else make_pipeline(transform, classifier)
     fitted = replace(made, estimator=estimator)
     parts = {"train": examples} | ({} if test is None else {judged: test})
     return Trained(fitted, _shown(fitted, parts, scale, advice, path))
+
+
+def _advice(caught: Sequence[warnings.WarningMessage], told: tuple[type, ...]) -> list[str]:
+    """Warnings that the document says; the others go on."""
+    for other in caught:
+        if not issubclass(other.category, told):
+            warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+    return [str(w.message) for w in caught if issubclass(w.category, told)]
 
 
 def _shown(
