@@ -10,8 +10,23 @@ import re
 
 from mathml import convert
 
-GREEK = ("alpha", "beta", "gamma", "delta", "eta", "lambda", "mu", "omega", "rho", "sigma", "tau", "theta", "xi",
-         "Delta", "Psi")  # fmt: skip
+GREEK = [
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "eta",
+    "lambda",
+    "mu",
+    "omega",
+    "rho",
+    "sigma",
+    "tau",
+    "theta",
+    "xi",
+    "Delta",
+    "Psi",
+]
 NAMED = ["argmin", "argmax", "clip", "sign", "tr", "block", "AP", "opt"]
 #: Names of more than one letter, and what they are.
 NAMES = {

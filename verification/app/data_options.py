@@ -76,7 +76,9 @@ class Prepared(Labelled):
     privileged: str | None = option(
         "svmplus: columns, comma-separated, that only training has; npz, mat: an array."
     )
-    impute: str | None = option("Fill gaps with the mean, median or most_frequent value of the column.")
+    impute: str | None = option(
+        "Fill gaps with the mean, median or most_frequent value of the column."
+    )
     categories: str | None = option(
         "Features that are categories, comma-separated, or auto: all that hold text."
     )
