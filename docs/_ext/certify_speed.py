@@ -6,11 +6,11 @@ process of its own, after a small one; the solve is ``problem.solve()`` with CVX
 """
 
 import json
-import multiprocessing
 import resource
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from time import process_time
 from typing import Any
 
@@ -20,6 +20,7 @@ import scipy.sparse
 from scoreboard_families import FAMILIES
 
 import refsolve
+from verification.benchmarks.forked import TIMEOUT, forked
 
 sp: Any = scipy.sparse  # whose types know few of its functions
 
@@ -38,7 +39,7 @@ def case(name: str, *solvers: str) -> Any:
     return add
 
 
-def _family(name: str, size: Any) -> None:
+def _family(name: str, size: object) -> None:
     make = next(f.make for f in FAMILIES if f.name == name)
     case(f"{name} {size}")(lambda rng: make(size, rng)[0])
 
@@ -162,7 +163,7 @@ for _name, _size in (
     _family(_name, _size)
 
 
-def _work(send: Any, name: str) -> None:
+def _measured(name: str) -> Iterator[dict[str, Any]]:
     warnings.simplefilter("ignore")
     make, solver = CASES[name]
     small, rng = cp.Variable(3), np.random.default_rng(7)
@@ -177,34 +178,21 @@ def _work(send: Any, name: str) -> None:
     ended, data = process_time(), problem.get_problem_data("CLARABEL")[0]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     nonzeros = sum(int(data[key].nnz) for key in ("P", "A") if data.get(key) is not None)
-    send.send(
-        {
-            "name": name, "nonzeros": nonzeros, "said": problem.status, "status": str(proof.status),
-            "bound": float(f"{proof.bound:.3g}"), "solve": round(solved - start, 3),
-            "certify": round(ended - solved, 3),
-            "ratio": round((ended - solved) / (solved - start), 2),
-            "megabytes": round((peak - rough) / 1024),
-        }
-    )  # fmt: skip
+    yield {
+        "name": name, "nonzeros": nonzeros, "said": problem.status, "status": str(proof.status),
+        "bound": float(f"{proof.bound:.3g}"), "solve": round(solved - start, 3),
+        "certify": round(ended - solved, 3),
+        "ratio": round((ended - solved) / (solved - start), 2),
+        "megabytes": round((peak - rough) / 1024),
+    }  # fmt: skip
 
 
 def lines(*names: str) -> Iterator[dict[str, Any]]:
     """A row for each problem."""
-    context = multiprocessing.get_context("fork")
     for name in names or CASES:
-        receive, send = context.Pipe(duplex=False)
-        process = context.Process(target=_work, args=(send, name))
-        process.start()
-        send.close()
-        row: dict[str, Any] = {"name": name, "status": f"no answer in {LIMIT:.0f} s"}
-        try:
-            if receive.poll(LIMIT):
-                row = receive.recv()
-        except EOFError:
-            row["status"] = "crashed"
-        process.kill()
-        process.join()
-        yield row
+        found, why = forked(partial(_measured, name), [LIMIT])
+        late = f"no answer in {LIMIT:.0f} s" if why == TIMEOUT else why
+        yield found[0] if found else {"name": name, "status": late}
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ def render(builder: Any, node: nodes.Node) -> str:
     return str(builder.render_partial(node.deepcopy())["fragment"])
 
 
-def heading(builder: Any, section: nodes.section) -> str:
+def heading(builder: object, section: nodes.section) -> str:
     return render(builder, nodes.inline("", "", *(n.deepcopy() for n in section[0].children)))
 
 
@@ -105,7 +105,7 @@ def is_setting(cell: nodes.Element) -> bool:
     return "tag_hide-input" in cell["classes"] and last != "cell_code_output"
 
 
-def cell_html(builder: Any, cell: nodes.Element) -> str:
+def cell_html(builder: object, cell: nodes.Element) -> str:
     """The source folded, the outputs open; a cell that the page folds whole stays folded whole."""
     made = []
     for child in cell.children:
@@ -120,7 +120,7 @@ def is_spoken(node: nodes.Node) -> bool:
     return isinstance(node, nodes.Element) and "speaker" in node.get("classes", [])
 
 
-def slide(builder: Any, section: nodes.section, above: str, *, spoken: bool) -> str:
+def slide(builder: object, section: nodes.section, above: str, *, spoken: bool) -> str:
     """One slide: the section up to its first subsection."""
     wall, notes = [], []
     for node in section.children[1:]:
@@ -148,7 +148,7 @@ def slide(builder: Any, section: nodes.section, above: str, *, spoken: bool) -> 
     )
 
 
-def slides(builder: Any, doctree: nodes.document, above: str) -> list[str]:
+def slides(builder: object, doctree: nodes.document, above: str) -> list[str]:
     """All slides of a lecture; `above` stands on the first."""
     top = next(iter(doctree.findall(nodes.section)))
     made = [slide(builder, top, above, spoken=True)]
@@ -180,7 +180,7 @@ def is_solution(node: nodes.Node) -> bool:
     )
 
 
-def sheet(builder: Any, section: nodes.section) -> str:
+def sheet(builder: object, section: nodes.section) -> str:
     """A section for paper: no code, no solutions, no notes."""
     made = []
     for node in section.children[1:]:

@@ -10,7 +10,7 @@ from markup import Html, table
 from verification.third_party import ThirdPartySolver, recorded, reproduce
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return html.escape(str(value))
 
 
@@ -20,44 +20,40 @@ def _prose(text: str) -> str:
     return re.sub(r"`(\w+)`", r"<a href='#third-party-\1'>\1</a>", marked)
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     """Every digit that tells two floats apart."""
     return repr(np.asarray(value, dtype=float).tolist())
 
 
-def _code(text: Any) -> str:
+def _code(text: object) -> str:
     return f"<div class='highlight'><pre>{_text(text)}</pre></div>"
 
 
-def _record(third_party_solver: ThirdPartySolver) -> dict[str, Any]:
-    return dict(recorded()[third_party_solver.name]["quick"])
+def _record(solver: ThirdPartySolver) -> dict[str, Any]:
+    return dict(recorded()[solver.name]["quick"])
 
 
-def _versions(third_party_solver: ThirdPartySolver) -> str:
-    return ", ".join(
-        f"{name} {number}" for name, number in _record(third_party_solver)["versions"].items()
-    )
+def _versions(solver: ThirdPartySolver) -> str:
+    return ", ".join(f"{name} {number}" for name, number in _record(solver)["versions"].items())
 
 
-def _tally(third_party_solver: ThirdPartySolver) -> str:
-    counts = _record(third_party_solver)["counts"]
+def _tally(solver: ThirdPartySolver) -> str:
+    counts = _record(solver)["counts"]
     return ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
 
 
-def _order(third_party_solver: ThirdPartySolver) -> tuple[bool, bool, str]:
+def _order(solver: ThirdPartySolver) -> tuple[bool, bool, str]:
     """What is wrong within what is promised comes first, what passes last."""
-    return not third_party_solver.defect, not third_party_solver.fails, third_party_solver.name
+    return not solver.defect, not solver.fails, solver.name
 
 
-def _package(third_party_solver: ThirdPartySolver) -> str:
-    return third_party_solver.packages[0]
+def _package(solver: ThirdPartySolver) -> str:
+    return solver.packages[0]
 
 
-def defects(third_party_solvers: dict[str, ThirdPartySolver]) -> Html:
+def defects(solvers: dict[str, ThirdPartySolver]) -> Html:
     """What is wrong within what its authors promise, a sentence each."""
-    wrong = sorted(
-        (s for s in third_party_solvers.values() if s.defect), key=lambda s: (_package(s), s.name)
-    )
+    wrong = sorted((s for s in solvers.values() if s.defect), key=lambda s: (_package(s), s.name))
     rows = [
         (f"{_text(_package(s))}", f"{_prose(s.defect)} <a href='#third-party-{s.name}'>Code</a>")
         for s in wrong
@@ -65,11 +61,11 @@ def defects(third_party_solvers: dict[str, ThirdPartySolver]) -> Html:
     return table(("package", "what it does"), rows)
 
 
-def overview(third_party_solvers: dict[str, ThirdPartySolver]) -> Html:
+def overview(solvers: dict[str, ThirdPartySolver]) -> Html:
     """One row each, by package; those that fail first."""
     rows: list[tuple[str, ...]] = []
     groups: dict[str, list[ThirdPartySolver]] = {}
-    for each in sorted(third_party_solvers.values(), key=_order):
+    for each in sorted(solvers.values(), key=_order):
         groups.setdefault(_package(each), []).append(each)
     for package, members in sorted(groups.items(), key=lambda item: item[0].lower()):
         number = _record(members[0])["versions"][package]
@@ -88,36 +84,34 @@ def overview(third_party_solvers: dict[str, ThirdPartySolver]) -> Html:
     )
 
 
-def entry(third_party_solver: ThirdPartySolver) -> str:
+def entry(solver: ThirdPartySolver) -> str:
     """What it is, what was found, and the code that shows it, run now where it is installed."""
     told = {
-        "fixed": third_party_solver.fixed,
-        "accuracy": third_party_solver.accuracy,
-        "refuses": third_party_solver.refuses,
+        "fixed": solver.fixed,
+        "accuracy": solver.accuracy,
+        "refuses": solver.refuses,
     }
     given = "".join(f", <code>{k}={_text(repr(v))}</code>" for k, v in told.items() if v)
     parts = [
-        f"<section id='third-party-{third_party_solver.name}'><h3>{third_party_solver.name}</h3>",
-        f"<p>{_prose(third_party_solver.what)}</p>",
-        f"<p><small><code>{third_party_solver.problem}</code>{given}; {_text(_versions(third_party_solver))}: ",
-        f"{_text(_tally(third_party_solver))}.</small></p><p>{_prose(third_party_solver.found)}</p>",
+        f"<section id='third-party-{solver.name}'><h3>{solver.name}</h3>",
+        f"<p>{_prose(solver.what)}</p>",
+        f"<p><small><code>{solver.problem}</code>{given}; {_text(_versions(solver))}: ",
+        f"{_text(_tally(solver))}.</small></p><p>{_prose(solver.found)}</p>",
     ]
-    if third_party_solver.reproduce:
-        parts.append(_code(third_party_solver.reproduce))
-        if third_party_solver.missing:
-            parts.append(
-                f"<p><small>Not run here: {_text(third_party_solver.missing)}.</small></p>"
-            )
+    if solver.reproduce:
+        parts.append(_code(solver.reproduce))
+        if solver.missing:
+            parts.append(f"<p><small>Not run here: {_text(solver.missing)}.</small></p>")
         else:
-            returned, right = reproduce(third_party_solver)
+            returned, right = reproduce(solver)
             parts.append(_code(f"returned {_plain(returned)}\nright    {_plain(right)}"))
-        found = _code(_record(third_party_solver)["counterexample"])
+        found = _code(_record(solver)["counterexample"])
         parts.append(
             f"<details><summary>Smallest counterexample, as the kit prints it</summary>{found}</details>"
         )
     return "".join([*parts, "</section>"])
 
 
-def entries(third_party_solvers: dict[str, ThirdPartySolver]) -> Html:
+def entries(solvers: dict[str, ThirdPartySolver]) -> Html:
     """All of them."""
-    return Html("".join(map(entry, sorted(third_party_solvers.values(), key=_order))))
+    return Html("".join(map(entry, sorted(solvers.values(), key=_order))))

@@ -140,7 +140,7 @@ def _close(translator: Any, node: interactive) -> None:
     translator.body.append(node["end"])
 
 
-def _plain(translator: Any, node: interactive) -> None:
+def _plain(translator: object, node: interactive) -> None:
     """On paper and in plain text the caption is all."""
 
 

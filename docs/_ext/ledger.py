@@ -3,7 +3,6 @@
 import html
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from markup import Html, table
 
@@ -13,7 +12,7 @@ from verification.paper_statements import APART, WITNESSES, ClaimResult, items
 _VOICE = {"asserted": "the paper asserts it", "implied": "the paper implies it", "ours": "ours"}
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return html.escape(str(value))
 
 

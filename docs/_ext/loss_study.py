@@ -1,7 +1,6 @@
 """The measurements behind "Which loss should I use?": two data sets, a dozen losses, C by validation."""
 
 from collections.abc import Mapping, Sequence
-from time import process_time
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -11,8 +10,7 @@ from markup import Html, table
 from scipy.ndimage import zoom
 from sklearn.datasets import load_digits
 
-import fast
-from verification.benchmarks import letter, methods, protocol
+from verification.benchmarks import letter, protocol
 from verification.benchmarks.methods import Loss
 
 TOL = 1e-3
@@ -80,61 +78,41 @@ def parts_of(data: str) -> protocol.Parts:
     return protocol.Parts(*(((X - center).reshape(len(X), -1) / size, y) for X, y in raw))
 
 
-def fitted(parts: protocol.Parts, name: str, C: float) -> tuple[Any, float]:
-    """A model with a certified gap, and its CPU seconds."""
-    start = process_time()
-    model = methods.fit(LOSSES[name], *parts.train, C, TOL)
-    seconds = process_time() - start
-    assert model.dual_gap_ <= TOL, (name, C)
-    return model, seconds
-
-
-def accuracies(
-    model: Any, part: tuple[np.ndarray, np.ndarray], guesses: Sequence[int]
-) -> list[float]:
-    """Top-k accuracies in percent."""
-    X, y = part
-    scores = model.decision_function(X)
-    return [100 * float(fast.metrics.topk_accuracy(y, scores, k)) for k in guesses]
+def tried(
+    parts: protocol.Parts, data: str, name: str, grid: Sequence[float]
+) -> Sequence[protocol.Fit]:
+    """Models of the training part over the grid, each for itself: certified gaps, CPU seconds and accuracies."""
+    row = protocol.Row(name, LOSSES[name], top=STUDIES[data][0])
+    fits = [fit for C in grid for fit in protocol.fits_along(parts, row, [C], TOL)]
+    assert max(fit.gap for fit in fits) <= TOL, name
+    return fits
 
 
 def measure() -> dict[str, Any]:
     """Per data set, loss and k: test accuracy, seconds and C of the model that validation prefers."""
     results: dict[str, Any] = {}
-    for data, (guesses, grid, without) in STUDIES.items():
+    for data, (_, grid, without) in STUDIES.items():
         parts = parts_of(data)
         names = [name for name in LOSSES if name not in without]
-        fast.warmup()
-        results[data] = {}
-        for name in names:
-            methods.fit(
-                LOSSES[name], parts.train[0][:300], parts.train[1][:300], 1.0, TOL
-            )  # compiles
-            models = [fitted(parts, name, C) for C in grid]
-            # The last one once more, by formulas that the trainer has no part in.
-            assert methods.certified_gap(models[-1][0], *parts.train) <= TOL, name
-            validation, test = (
-                np.array([accuracies(model, part, guesses) for model, _ in models])
-                for part in (parts.validation, parts.test)
-            )
-            best = validation.argmax(axis=0)  # the smallest C of equals
-            results[data][name] = [
-                [round(float(test[i, j]), 3), round(models[i][1], 3), grid[i]]
-                for j, i in enumerate(best)
+        protocol.compile_trainers(parts, [protocol.Row(name, LOSSES[name]) for name in names])
+        results[data] = {
+            name: [
+                [round(fit.test[j], 3), round(fit.seconds, 3), fit.C]
+                for j, fit in enumerate(protocol.choose(tried(parts, data, name, grid)))
             ]
+            for name in names
+        }
     return results
 
 
 def again(record: Mapping[str, Any], data: str, names: Sequence[str], column: int) -> None:
     """Train the models of a column once more: certified by formulas, as accurate as recorded."""
-    parts, guesses = parts_of(data), STUDIES[data][0]
+    parts = parts_of(data)
     for name in names:
         accuracy, _, C = record[data][name][column]
-        model, _ = fitted(parts, name, C)
-        gap = methods.certified_gap(model, *parts.train)
-        found = accuracies(model, parts.test, guesses)[column]
-        print(f"{data}, {name}, C = {C:g}: {found:.1f} %, gap {gap:.0e}")
-        assert gap <= TOL
+        (fit,) = tried(parts, data, name, [C])
+        found = fit.test[column]
+        print(f"{data}, {name}, C = {C:g}: {found:.1f} %, gap {fit.gap:.0e}")
         assert abs(found - accuracy) < 0.1, (data, name, found, accuracy)
 
 

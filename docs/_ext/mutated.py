@@ -32,22 +32,13 @@ def counts(record: dict[str, Any], room: str | None = None) -> dict[str, int]:
 
 def by_room(record: dict[str, Any]) -> Html:
     """A row per room of `fast`, and their sum."""
-    head = (
-        "room",
-        "mutants",
-        "run",
-        "killed",
-        "killed since",
-        "equivalent",
-        "open",
-        "killed, in all",
-    )
+    head = ("room", "mutants", "run", "killed", "killed since", "equivalent", "open")
     rows = []
     for room in (*record["rooms"], None):
         n = counts(record, room)
         share = (n["dead"] + n["since"]) / max(n["run"] - n["equivalent"], 1)
         rows.append((f"<code>{room}</code>" if room else "all", *n.values(), f"{share:.1%}"))
-    return table(head, rows)
+    return table((*head, "killed, in all"), rows)
 
 
 def survivors(record: dict[str, Any]) -> Html:

@@ -88,7 +88,9 @@ def format_text(lines: list[str]) -> list[str]:
     return result
 
 
-def process(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+def process(
+    app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]
+) -> None:
     """Rewrite one docstring in place."""
     result: list[str] = []
     if what in ("attribute", "data", "property") and lines:
@@ -112,7 +114,9 @@ def _join(names: re.Match[str]) -> str:
     return names.group().replace(", ", ",\u200b")
 
 
-def skip(app: Sphinx, what: str, name: str, obj: Any, skipped: bool, options: Any) -> bool | None:
+def skip(
+    app: Sphinx, what: str, name: str, obj: object, skipped: bool, options: object
+) -> bool | None:
     """Leave out what scikit-learn generates for metadata routing."""
     return True if re.fullmatch(r"set_\w+_request", name) else None
 

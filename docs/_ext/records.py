@@ -9,11 +9,12 @@ import importlib
 import json
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from verification.report.lines import Lines
 
 RECORDS = Path(__file__).resolve().parents[1] / "records"
 
@@ -25,11 +26,10 @@ def recorded(name: str) -> dict[str, Any]:
 
 def rows(name: str) -> list[dict[str, Any]]:
     """The lines of a record, each with the commit that it was made at; as many as were measured."""
-    text = (RECORDS / f"{name}.jsonl").read_text(encoding="utf-8")
-    return [json.loads(line) for line in text.splitlines()]
+    return list(Lines(RECORDS / f"{name}.jsonl"))
 
 
-def written(value: Any, indent: str = "") -> str:
+def written(value: object, indent: str = "") -> str:
     """JSON with a line per row of numbers."""
     if isinstance(value, dict):
         inner = ",\n".join(
@@ -57,25 +57,18 @@ def letter_table_7() -> dict[str, Any]:
     return {"grid": list(grid), "rows": found}
 
 
-def torch_losses(*words: str) -> dict[str, Any]:
+def torch_losses(**options: Any) -> dict[str, Any]:
     """Losses on tensors against cross-entropy; without a GPU that is asked for there is no record."""
-    from verification.benchmarks import torch_losses as bench
+    from verification.benchmarks.torch_losses import recorded
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "bench.json"
-        bench.main([*words, "--record", str(path)])
-        found = dict(json.loads(path.read_text(encoding="utf-8")))
-    del found["commit"]  # `main` says it
-    found["command"] = found["command"].partition(" --record")[0]
-    return found
+    return recorded(**options)
 
 
 def torch_heads() -> dict[str, Any]:
     """Certified linear heads on a GPU and on a processor: seconds, passes and gap of each fit."""
-    from verification.benchmarks import torch_heads as bench
+    from verification.benchmarks.torch_heads import fits
 
-    command = "python -m verification.benchmarks.torch_heads --device cuda"
-    return {"command": command, "heads": list(bench.fits("cuda"))}
+    return {"command": "python docs/_ext/records.py torch_heads_gpu", "heads": list(fits("cuda"))}
 
 
 def torch_kit() -> dict[str, Any]:
@@ -95,9 +88,9 @@ def torch_finetune() -> dict[str, Any]:
 #: What is measured by what ships, by the record's name.
 MEASURES: dict[str, Callable[[], dict[str, Any]]] = {
     "letter_table_7": letter_table_7,
-    "torch_bench": partial(torch_losses, "--threads", "1", "--repeats", "60"),
-    "torch_bench_two": partial(torch_losses, "--threads", "2", "--repeats", "300"),
-    "torch_bench_gpu": partial(torch_losses, "--device", "cuda", "--compiled"),
+    "torch_bench": partial(torch_losses, repeats=60),
+    "torch_bench_two": partial(torch_losses, threads=2, repeats=300),
+    "torch_bench_gpu": partial(torch_losses, device="cuda", compiled=True),
     "torch_heads_gpu": torch_heads,
     "torch_kit": torch_kit,
     "torch_finetune": torch_finetune,
@@ -109,10 +102,9 @@ def main(name: str) -> None:
     commit = subprocess.check_output(["git", "rev-parse", "--short=10", "HEAD"], text=True).strip()
     module = None if name in MEASURES else importlib.import_module(name)
     if module is not None and hasattr(module, "lines"):
-        with (RECORDS / f"{name}.jsonl").open("w", encoding="utf-8") as file:
-            for row in module.lines():
-                file.write(json.dumps({"commit": commit, **row}, ensure_ascii=False) + "\n")
-                file.flush()
+        file = Lines.new(RECORDS / f"{name}.jsonl")
+        for row in module.lines():
+            file.add({"commit": commit, **row})
         return
     measure = MEASURES[name] if module is None else module.measure
     record = {"commit": commit, **measure()}

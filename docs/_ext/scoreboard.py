@@ -6,8 +6,6 @@ each to docs/records/scoreboard.jsonl: the families of `scoreboard_families`, th
 documentation (`cvxpy_examples`) and the problems of CVXPY's solver tests.
 """
 
-import json
-import multiprocessing
 import os
 import statistics
 import sys
@@ -23,10 +21,11 @@ import cvxpy_examples
 import numpy as np
 import scoreboard_families
 from cvxpy.tests import solver_test_helpers
-from records import RECORDS
+from markup import Html, table
 
 import refsolve
 from refsolve.errors import InvalidParameterError
+from verification.benchmarks.forked import TIMEOUT, forked
 
 LIMIT_SOLVE, LIMIT_CERTIFY = 20.0, 40.0
 #: Name on the board, name in CVXPY, options.
@@ -70,7 +69,7 @@ def quiet() -> Iterator[None]:
         os.close(nothing)
 
 
-def _residual(raw: Any) -> float | None:
+def _residual(raw: object) -> float | None:
     """The larger of a solver's own primal and dual residual."""
     for holder in (raw, raw.get("info") if isinstance(raw, dict) else getattr(raw, "info", None)):
         for names in _RESIDUALS:
@@ -127,34 +126,25 @@ def judge(problem: cp.Problem) -> Row:
     return told | {"reason": proof.reason[:200]}
 
 
-def _work(send: Any, problem: cp.Problem, name: str, options: dict[str, Any]) -> None:
-    warnings.simplefilter("ignore")
-    with quiet(), np.errstate(all="ignore"):
-        row = ask(problem, name, options)
-        send.send(row)
-        if row is not None:
-            send.send(judge(problem))
-
-
 def one(problem: cp.Problem, name: str, options: dict[str, Any]) -> Row | None:
     """Solve and certify in a process of its own, each within its limit of seconds."""
-    context = multiprocessing.get_context("fork")
-    receive, send = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(send, problem, name, options))
-    process.start()
-    send.close()
-    row: Row | None = {"said": f"no answer in {LIMIT_SOLVE:.0f} s"}
-    try:
-        if receive.poll(LIMIT_SOLVE):
-            row = receive.recv()
+
+    def work() -> Iterator[Row]:
+        warnings.simplefilter("ignore")
+        with quiet(), np.errstate(all="ignore"):
+            row = ask(problem, name, options)
             if row is not None:
-                row["status"] = f"no answer in {LIMIT_CERTIFY:.0f} s"
-                if receive.poll(LIMIT_CERTIFY):
-                    row |= receive.recv()
-    except EOFError:
-        row = (row or {}) | {"status": "crashed"}
-    process.kill()
-    process.join()
+                yield row
+                yield judge(problem)
+
+    limits = LIMIT_SOLVE, LIMIT_CERTIFY
+    found, why = forked(work, limits)
+    if not (found or why):
+        return None
+    row: Row = {k: v for each in found for k, v in each.items()}
+    if why:
+        late = f"no answer in {limits[len(found)]:.0f} s" if why == TIMEOUT else why
+        row["status" if found or why != TIMEOUT else "said"] = late
     return row
 
 
@@ -174,16 +164,8 @@ def helpers() -> Iterator[tuple[str, str, cp.Problem]]:
 def everything() -> Iterator[tuple[Row, cp.Problem]]:
     """All problems of the three sets."""
     for family, size, problem, truth in scoreboard_families.problems():
-        yield (
-            {
-                "set": "families",
-                "name": family.name,
-                "size": size,
-                "cone": family.cone,
-                "truth": truth,
-            },
-            problem,
-        )
+        about = {"name": family.name, "size": size, "cone": family.cone, "truth": truth}
+        yield {"set": "families", **about}, problem
     for name, make in cvxpy_examples.EXAMPLES.items():
         yield {"set": "examples", "name": name}, make()
     for name, cone, problem in helpers():
@@ -198,12 +180,6 @@ def lines() -> Iterator[Row]:
                 row = one(problem, name, options)
                 if row is not None:
                     yield about | {"solver": shown} | row
-
-
-def read() -> list[Row]:
-    """The record."""
-    text = (RECORDS / "scoreboard.jsonl").read_text(encoding="utf-8")
-    return [json.loads(line) for line in text.splitlines()]
 
 
 def symbol(row: Row) -> str:
@@ -228,18 +204,19 @@ def symbol(row: Row) -> str:
     return "✗" if status in _REFUTED else "◐" if status in _NEAR else "○"
 
 
-def board(rows: list[Row]) -> str:
+def board(rows: list[Row]) -> Html:
     """Families against solvers, a character for each of three sizes."""
     names = [n for n, *_ in SOLVERS]
-    cells: dict[tuple[str, str], dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    cells: dict[tuple[str, str], dict[str, str]] = defaultdict(lambda: defaultdict(str))
     for row in rows:
         if row["set"] == "families":
-            cells[row["cone"], row["name"]][row["solver"]].append(symbol(row))
-    lines = [f"| | | {' | '.join(names)} |", "|---|---|" + ":-:|" * len(names)]
-    for (cone, name), told in cells.items():
-        marks = " | ".join("".join(told.get(solver, [])) for solver in names)
-        lines.append(f"| {cone} | {name} | {marks} |")
-    return "\n".join(lines)
+            cells[row["cone"], row["name"]][row["solver"]] += symbol(row)
+    heads = ("family", *(f"<span>{name}</span>" for name in names))
+    lines = [
+        (f"{name} <small>{cone}</small>", *(told[solver] for solver in names))
+        for (cone, name), told in cells.items()
+    ]
+    return table(heads, lines, "kills")
 
 
 def totals(rows: list[Row]) -> str:

@@ -175,8 +175,8 @@ def speed() -> Html:
         parts.append(f"<details><summary>{said}</summary>{table(head, rows)}</details>")
     parts.append(
         "<p>Forward and backward against <code>torch.nn.functional.cross_entropy</code> in the same run, on normal "
-        "scores; memory in arrays of the scores' size. <code>refsolve bench torch</code>, or <code>python -m "
-        "verification.benchmarks.torch_losses --device cuda</code>, measures this machine.</p>"
+        "scores; memory in arrays of the scores' size. <code>refsolve bench torch</code>, for a GPU with "
+        "<code>--device cuda</code>, measures this machine.</p>"
     )
     return Html("".join(parts))
 

@@ -53,7 +53,7 @@ def test_objective_is_the_definition(
 def test_softmax_objective_does_not_overflow(problem: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = problem
     W = 1e4 * np.eye(3, 4)
-    assert np.isfinite(peers.softmax_objective(W, X, y, 1.0))
+    assert np.isfinite(peers.LOGISTIC.objective(W, X, y, 1.0))
 
 
 def test_the_peer_minimises_this_objective(
@@ -84,7 +84,7 @@ def test_match_attains_the_target_and_not_by_the_tightest_setting(
 
 def test_match_says_when_the_target_is_out_of_reach(problem: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = problem
-    impossible = 0.5 * peers.hinge_objective(np.zeros((3, 4)), X, y, 1.0)
+    impossible = 0.5 * peers.CRAMMER_SINGER.objective(np.zeros((3, 4)), X, y, 1.0)
     found = peers.match(X, y, 1.0, -impossible, 1e-6)
     assert not found.reached
     assert found.suboptimality > 1e-6

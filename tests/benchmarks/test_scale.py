@@ -53,7 +53,7 @@ def test_a_simulated_pass_takes_what_work_messages_and_losses_take() -> None:
 
 
 def test_the_record_is_what_the_page_promises() -> None:
-    runs, ahead = scale.read(RECORD.read_text(encoding="utf-8").splitlines())
+    runs, ahead = scale.read(RECORD)
     assert [run.size for run in runs] == list(scale.SIZES)
     assert [forecast.size for forecast in ahead] == list(scale.AHEAD)
     for run in runs:

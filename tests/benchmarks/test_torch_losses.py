@@ -1,7 +1,5 @@
 """The benchmark of losses on tensors: everything is measured; no test here asserts a time."""
 
-import json
-import subprocess
 import sys
 
 import pytest
@@ -27,24 +25,17 @@ def test_without_torch_the_command_names_the_extra(monkeypatch):
     assert "install refsolve[torch]" in refused("bench", "torch")
 
 
-def test_the_module_needs_torch_and_numpy_alone(tmp_path):
-    """Where there is no GPU it says so; what it imports is on every machine with torch."""
-    record = tmp_path / "record.json"
-    words = ["--size", "4x20", "--loss", "softmax", "--repeats", "1", "--record", str(record)]
-    code = (
-        "import sys; from verification.benchmarks import torch_losses as t; "
-        f"assert t.main({words!r}) == 0; "
-        "print([n for n in ('cvxpy', 'refsolve', 'sklearn', 'typer') if n in sys.modules])"
-    )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout.splitlines()[-1] == "[]"
-    assert [t["loss"] for t in json.loads(record.read_text())["timings"]] == [
-        "cross_entropy",
-        "softmax",
+def test_a_record_has_every_loss_as_it_is_and_compiled(monkeypatch):
+    monkeypatch.setitem(torch_losses.SIZES, "cpu", ((4, 20),))
+    monkeypatch.setattr("torch.compile", lambda f, **options: f)
+    found = torch_losses.recorded(compiled=True, repeats=1)
+    assert found["command"].endswith("--device cpu --threads 1 --repeats 1 --compiled")
+    told = [(t["loss"], t["compiled"]) for t in found["timings"]]
+    assert told == [
+        (loss, how) for how in (False, True) for loss in ("cross_entropy", *torch_losses.LOSSES)
     ]
 
 
-def test_without_a_gpu_it_says_so(monkeypatch, capsys):
+def test_without_a_gpu_it_says_so(monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    assert torch_losses.main(["--device", "cuda"]) == 0
-    assert "skipped" in capsys.readouterr().out
+    assert "expected cpu, or cuda where" in refused("bench", "torch", "--device", "cuda")

@@ -18,7 +18,7 @@ def test_every_data_set_has_its_targets() -> None:
 def test_both_sides_are_held_to_the_same_accuracy() -> None:
     first, second = measure("entropy", "digits", 0.1, repeats=1)
     own, other = SUITES["entropy"][:2]
-    assert (first["against"], second["against"]) == ("lbfgs", "softmax")
+    assert (first["against"], second["against"]) == ("sklearn lbfgs", "softmax")
     assert first["gap"] <= own.gap
     assert second["gap"] <= other.gap
     assert 0.0 < first["peer_gap"] <= own.gap

@@ -244,7 +244,7 @@ def test_a_grid_goes_on_where_the_best_is_at_its_end(monkeypatch: pytest.MonkeyP
         tried.append(list(grid))
         return [Fit(C, 0.0, 0.0, (C,), (-abs(np.log10(C) - 2.0),)) for C in grid]
 
-    monkeypatch.setattr(protocol, "_path", path)
+    monkeypatch.setattr(protocol, "fits_along", path)
     monkeypatch.setattr(protocol, "refit_model", lambda parts, row, fit, tol: fit)
     row = Row("made up", Loss("hinge"), top=(1,))
     parts = protocol.Parts(*3 * ((X, Y),))

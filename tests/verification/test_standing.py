@@ -60,7 +60,7 @@ def test_a_fit_that_does_not_end_is_a_timeout_and_one_that_fails_says_why() -> N
 def test_a_peer_that_never_gets_there_has_no_time() -> None:
     X, y, _ = standing.prepared("tiny")
     lazy = peers.Trainer(
-        lambda X, y, C, tol: peers.logistic(X, y, C, 1.0, 1), peers.softmax_objective
+        lambda X, y, C, tol: peers.logistic(max_iter=1).fit(X, y, C, 1.0), peers.LOGISTIC.objective
     )
     wanted = [Run("tiny", "softmax", 1.0, at, "lazy", None, None) for at in (1e-3, 1e-6)]
     for run in standing._matched(wanted, lazy, X, y, 0.0, 600.0):

@@ -15,15 +15,14 @@ import numpy as np
 
 from verification.app.comparing import Data, Found, Settings
 from verification.app.plots import drawn
-from verification.benchmarks.protocol import Row, column_accuracies
+from verification.benchmarks.protocol import Row, RowResult, column_accuracies
+from verification.benchmarks.records import Record, record_table
 from verification.report.document import (
     Block,
     Cell,
     Document,
     Paragraph,
     Picture,
-    number,
-    table,
 )
 from verification.report.render import rendered, replace_files
 
@@ -36,55 +35,21 @@ def document(
     paper: Mapping[str, Sequence[float]] | None = None, title: str = "",
 ) -> Document:  # fmt: skip
     """The table of what is known: accuracy per column, its spread over the splits, gaps and times."""
-    heads = list(rows[0].columns)
-    sizes = [
-        len(y) for _, y in (data.splits[0].train, data.splits[0].validation, data.splits[0].test)
-    ]
-    known = [row for row in rows if any((s, row.name) in found for s in range(settings.splits))]
+    splits, parts = range(settings.splits), data.splits[0]
+    sizes = [len(y) for _, y in parts.pairs]
     results = {
-        row.name: [found[s, row.name] for s in range(settings.splits) if (s, row.name) in found]
-        for row in known
+        row.name: [found[s, row.name] for s in splits if (s, row.name) in found] for row in rows
     }
+    results = {name: many for name, many in results.items() if many}
     measured = {
         name: np.array([column_accuracies(result.final) for result in many])
         for name, many in results.items()
     }
     best = np.max([m.mean(axis=0) for m in measured.values()], axis=0) if measured else np.zeros(0)
-    lines: list[Sequence[str | Cell]] = []
-    plain = []
-    for row in known:
-        many, values = results[row.name], measured[row.name]
-        means = values.mean(axis=0)
-        printed = (paper or {}).get(row.name, [])
-        cells = [
-            Cell(
-                _spread(column) + (f" / {printed[j]:.1f}" if len(printed) else ""),
-                "good" if round(mean, 1) == round(top, 1) else "",
-            )
-            for j, (column, mean, top) in enumerate(zip(values.T, means, best, strict=True))
-        ]
-        gap, seconds = max(r.worst_gap for r in many), sum(r.seconds for r in many)
-        each = [[r.chosen[j].C for r in many] for j in range(len(heads))]
-        Cs = (
-            " ".join(map(_range, each))
-            if len(heads) < 5
-            else _range([C for column in each for C in column])
-        )
-        sure = gap <= settings.tol
-        lines.append((row.name, *cells, Cs, number(gap), f"{seconds:.1f}",
-                      Cell("certified", "good") if sure else Cell("NOT CERTIFIED", "bad")))  # fmt: skip
-        plain.append(
-            {
-                "method": row.name,
-                "accuracy": values.tolist(),
-                "gap": gap,
-                "seconds": seconds,
-                "C": [[f.C for f in r.chosen] for r in many],
-                "paper": paper and paper.get(row.name),
-                "lam": [[f.lam for f in r.chosen] for r in many],
-            }
-        )
-    columns = ("method", *heads, "C of each column", "gap", "s")
+    records = [
+        _record(name, rows[0].columns, many, measured[name], best, (paper or {}).get(name, ()), settings.tol)
+        for name, many in results.items()
+    ]  # fmt: skip
     note = (
         f"{sizes[0]} training, {sizes[1]} validation and {sizes[2]} test examples, {len(data.classes)} classes. "
         "C is chosen per method and column on the validation part; the final model is trained on both parts at "
@@ -94,26 +59,61 @@ def document(
         note += " Behind / what the paper printed, on its own features."
     if settings.splits > 1:
         note += f" Mean and standard deviation over {settings.splits} splits."
-    blocks: list[Block] = [
-        table("In percent on the test part", (*columns, " "), lines, (*heads, "gap", "s"), note)
-    ]
+    blocks: list[Block] = [record_table("In percent on the test part", records, note)]
     if not complete:
         blocks.append(Paragraph(
             f"Stopped: {len(found)} of {len(rows) * settings.splits} rows are known and kept; the same command "
             "with --resume goes on.", "bad"))  # fmt: skip
-    certified = all(r.worst_gap <= settings.tol for r in found.values())
+    certified = bool(records) and all(record.reached for record in records)
     told = {
         "settings": asdict(settings),
-        "columns": heads,
-        "rows": plain,
+        "columns": list(rows[0].columns),
+        "rows": [_numbers(name, many, paper) for name, many in results.items()],
         "complete": complete,
         "sizes": sizes,
     }
     return Document(
-        title or "The papers' protocol", tuple(blocks), complete and certified and bool(known), told,
+        title or "The papers' protocol", tuple(blocks), complete and certified, told,
         "every model certified", "not every model is certified, or not all are there",
         appendix=_picture(settings, measured),
     )  # fmt: skip
+
+
+def _record(
+    name: str, heads: Sequence[str], many: Sequence[RowResult], values: np.ndarray, best: np.ndarray,
+    printed: Sequence[float], tol: float,
+) -> Record:  # fmt: skip
+    """One method: its accuracies beside what was printed, its C, gap and seconds."""
+    figures: dict[str, Any] = {
+        head: Cell(
+            _spread(values[:, j]) + (f" / {printed[j]:.1f}" if len(printed) else ""),
+            "good" if round(values[:, j].mean(), 1) == round(best[j], 1) else "",
+        )
+        for j, head in enumerate(heads)
+    }
+    each = [[r.chosen[j].C for r in many] for j in range(len(heads))]
+    short = (
+        " ".join(map(_range, each)) if len(heads) < 5 else _range([C for Cs in each for C in Cs])
+    )
+    figures |= {"C of each column": short, "gap": max(r.worst_gap for r in many)}
+    return Record(
+        {"method": name}, figures | {"s": sum(r.seconds for r in many)}, most={"gap": tol}
+    )
+
+
+def _numbers(
+    name: str, many: Sequence[RowResult], paper: Mapping[str, Sequence[float]] | None
+) -> dict[str, Any]:
+    """The same as data, split by split."""
+    return {
+        "method": name,
+        "accuracy": [list(column_accuracies(r.final)) for r in many],
+        "gap": max(r.worst_gap for r in many),
+        "seconds": sum(r.seconds for r in many),
+        "C": [[f.C for f in r.chosen] for r in many],
+        "paper": paper and paper.get(name),
+        "lam": [[f.lam for f in r.chosen] for r in many],
+    }
 
 
 def _spread(values: np.ndarray) -> str:

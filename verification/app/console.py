@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -21,22 +21,6 @@ LOG = logging.getLogger("verification")
 #: Exit codes: 0 all well, 1 a check failed, 2 the request could not be understood, 3 nothing failed, and
 #: on a small instance no reference could certify itself.
 FAILED, MISUSED, INCONCLUSIVE = 1, 2, 3
-
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print JSON on standard output and nothing else.")
-]
-ReplayFile = Annotated[
-    Path, typer.Argument(help="Replay file, as `refsolve verify --output` writes.")
-]
-OtherSolver = Annotated[
-    str | None, typer.Option(help="package.module:function to run instead of the one that failed.")
-]
-OtherProgram = Annotated[
-    str | None, typer.Option("--exec", help="Program to run instead of the one that failed.")
-]
-TrustFile = Annotated[
-    bool, typer.Option("--trust", help="Run what the file names: you know where it is from.")
-]
 
 
 def stdout() -> Console:
@@ -52,20 +36,14 @@ def stderr() -> Console:
     return Console(stderr=True, force_jupyter=False)
 
 
-def finish(document: Document, as_json: bool | None) -> Document:
-    """Print the document; end with exit code 1 if its verdict is negative, 3 if it is inconclusive.
-
-    ``as_json`` None: it is only returned.
-    """
-    if as_json is None:
-        return document
+def finish(document: Document, as_json: bool) -> None:
+    """Print the document; end with exit code 1 if its verdict is negative, 3 if it is inconclusive."""
     if as_json:
         sys.stdout.write(render_json(document) + "\n")
     else:
         render_terminal(document, stdout())
     if document.ok is False:
         raise typer.Exit(INCONCLUSIVE if document.inconclusive else FAILED)
-    return document
 
 
 def make_folder(option: str, folder: Path) -> None:
@@ -77,6 +55,16 @@ def make_folder(option: str, folder: Path) -> None:
             f"{option}={str(folder)!r}: expected a folder, or where one can be made "
             f"({error.strerror})"
         ) from None
+
+
+def fresh_folder(option: str, folder: Path, resume: bool, force: bool) -> None:
+    """Make the folder of a run; refuse one that holds something, unless the run goes on or replaces it."""
+    make_folder(option, folder)
+    if not (force or resume) and any(folder.iterdir()):
+        raise InvalidArgumentError(
+            f"{option}={str(folder)!r} is not empty; expected a new folder; --resume goes on with a run that was "
+            "ended, --force replaces what there is"
+        )
 
 
 def picture_folder(folder: Path | None) -> None:
@@ -131,6 +119,11 @@ def say(*lines: str) -> None:
     """Lines on standard error: what a file's columns were taken for, and the like."""
     for line in lines:
         stderr().print(line, style="dim", highlight=False, soft_wrap=True, markup=False)
+
+
+def wrote(*files: Path) -> None:
+    """A line on standard error: where the results are."""
+    say("wrote " + ", ".join(map(str, files)))
 
 
 @contextmanager

@@ -2,99 +2,113 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from fast.data import COLUMNS, MATRICES
 from verification.app.console import say
 from verification.app.dataset import Examples, Roles
 from verification.app.io import SVM, read, suffix_of
 from verification.app.labels import listed
+from verification.app.options import argument, option
 from verification.errors import DataFileError, InvalidArgumentError
 
 if TYPE_CHECKING:
     from verification.app.trained_model import Model
 
-DataFile = Annotated[
-    Path,
-    typer.Argument(
-        help="Examples: .csv, .parquet, .feather, .npz or .mat (arrays X and y), .svm; features alone: .npy, "
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """How a file of examples is read."""
+
+    features: str | None = option(
+        "Columns of features, comma-separated, or one of lists; the array, tensor or dataset (X).", None,
+        "--features", "--dataset",
+    )  # fmt: skip
+    header: bool | None = option(
+        "csv: whether the first row has names. Default: by what stands there, which is said.", None,
+        "--header/--no-header", show_default=False,
+    )  # fmt: skip
+    index_base: int | None = option(
+        "svm: the index of the first feature. Default: 0 if it occurs, else 1.", min=0, max=1
+    )
+
+    def roles(self, **more: Any) -> Roles:
+        """The roles of columns among these options."""
+        for name in {each.name for each in fields(Roles)} - set(more):
+            if (value := getattr(self, name, None)) is not None:
+                several = name in ("features", "ignore", "privileged")
+                more[name] = words(value) if several else value
+        return Roles(**more)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Files(Columns):
+    """Of commands that write files, and leave columns out."""
+
+    ignore: str | None = option("Columns, comma-separated, to leave out.")
+    force: bool = option("Replace files that are there.", False, "--force")
+
+
+def label() -> Any:
+    """The field of the label."""
+    return option("Label column, name or position (default: the last); npz, mat, h5: array (y).")
+
+
+def group() -> Any:
+    """The field of queries."""
+    return option("ap: column or array of queries, each ranked by itself; svm: qid.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labelled(Files):
+    """Of commands that read one label for each example."""
+
+    label: str | None = label()
+    positive: str | None = option("Make two classes of the labels: this one, and all others.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared(Labelled):
+    """Of commands that train on a table."""
+
+    privileged: str | None = option(
+        "svmplus: columns, comma-separated, that only training has; npz, mat: an array."
+    )
+    impute: str | None = option(
+        "Fill gaps with the mean, median or most_frequent value of the column."
+    )
+    categories: str | None = option(
+        "Features that are categories, comma-separated, or auto: all that hold text."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataFile:
+    """Examples, and perhaps their labels."""
+
+    file: Path = argument(
+        "Examples: .csv, .parquet, .feather, .npz or .mat (arrays X and y), .svm; features alone: .npy, "
         ".safetensors, .h5, .npz of scipy; or a folder of parts."
-    ),
-]
-LabelsFile = Annotated[
-    Path | None,
-    typer.Argument(
-        metavar="[LABELS]",
-        help="Labels in a file of their own: .npy, a table (--label names its column), or a folder of parts.",
-        show_default=False,
-    ),
-]
-Label = Annotated[
-    str | None,
-    typer.Option(
-        help="Label column, name or position (default: the last); npz, mat, h5: array (y)."
-    ),
-]
-Features = Annotated[
-    str | None,
-    typer.Option(
-        "--features",
-        "--dataset",
-        help="Columns of features, comma-separated, or one of lists; the array, tensor or dataset (X).",
-    ),
-]
-Header = Annotated[
-    bool | None,
-    typer.Option(
-        "--header/--no-header",
-        help="csv: whether the first row has names. Default: by what stands there, which is said.",
-        show_default=False,
-    ),
-]
-IndexBase = Annotated[
-    int | None,
-    typer.Option(
-        min=0, max=1, help="svm: the index of the first feature. Default: 0 if it occurs, else 1."
-    ),
-]
-Labels = Annotated[
-    str | None,
-    typer.Option(
-        help="multilabel: columns of 0 and 1, comma-separated; npz, mat: the array of them (Y)."
-    ),
-]
-Weight = Annotated[
-    str | None, typer.Option(help="Column or array of weights of the examples, >= 0.")
-]
-Group = Annotated[
-    str | None,
-    typer.Option(help="ap: column or array of queries, each ranked by itself; svm: qid."),
-]
-Privileged = Annotated[
-    str | None,
-    typer.Option(
-        help="svmplus: columns, comma-separated, that only training has; npz, mat: an array."
-    ),
-]
-Ignore = Annotated[str | None, typer.Option(help="Columns, comma-separated, to leave out.")]
-Positive = Annotated[
-    str | None, typer.Option(help="Make two classes of the labels: this one, and all others.")
-]
-Impute = Annotated[
-    str | None,
-    typer.Option(help="Fill gaps with the mean, median or most_frequent value of the column."),
-]
-Categories = Annotated[
-    str | None,
-    typer.Option(
-        help="Features that are categories, comma-separated, or auto: all that hold text."
-    ),
-]
-Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelsFile:
+    """Labels beside the examples."""
+
+    labels_file: Path | None = argument(
+        "Labels in a file of their own: .npy, a table (--label names its column), or a folder of parts.", None,
+        metavar="[LABELS]", show_default=False,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelFile:
+    """A trained model."""
+
+    model: Path = argument("A model that `refsolve train` wrote.")
 
 
 def words(text: str | None) -> tuple[str, ...]:

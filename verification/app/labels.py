@@ -68,19 +68,7 @@ def classes_of(
         )
     labels: list[Any] = given.tolist()
     typed = given.dtype.kind == "U"
-    for text in set(labels):
-        missing = text is None or not text or (not typed and text.lower() in MISSING)
-        if missing or len(text) > LONGEST_LABEL or "\x00" in text:  # numpy would drop a NUL
-            said = (
-                f"of {len(text)} characters"
-                if len(text or "") > LONGEST_LABEL
-                else repr(text or "")
-            )
-            raise DataFileError(
-                f"{source}, {place(labels.index(text))}: the label is {said}; expected the name or "
-                "number of a class: leave out examples whose class is not known, and write a class of "
-                "that name otherwise"
-            )
+    _check_names(source, labels, typed, place)
     found = np.array(labels)
     if typed or (known is not None and known.dtype.kind == "U"):
         return found
@@ -100,6 +88,20 @@ def classes_of(
         raise _too_large(source, place(labels.index(odd[0])), odd[0])
     y = np.array([whole[text] for text in labels], np.int64)
     return _numbers(source, y, place, known is not None)
+
+
+def _check_names(source: Path, labels: list[Any], typed: bool, place: Place) -> None:
+    """Refuse what is no name of a class."""
+    for text in set(labels):
+        missing = text is None or not text or (not typed and text.lower() in MISSING)
+        if missing or len(text) > LONGEST_LABEL or "\x00" in text:  # numpy would drop a NUL
+            long = len(text or "") > LONGEST_LABEL
+            said = f"of {len(text)} characters" if long else repr(text or "")
+            raise DataFileError(
+                f"{source}, {place(labels.index(text))}: the label is {said}; expected the name or "
+                "number of a class: leave out examples whose class is not known, and write a class of "
+                "that name otherwise"
+            )
 
 
 def _decoded(source: Path, given: np.ndarray) -> np.ndarray:

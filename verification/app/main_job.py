@@ -86,6 +86,14 @@ def main_job(
     for name, result in finished(jobs, first):
         done[name] = result
         task.step(_said(name, result))
+    return _document(stems, problems, done, thorough)
+
+
+def _document(
+    stems: Sequence[Stem], problems: Sequence[str], done: Mapping[str, Any], thorough: bool
+) -> tuple[Document, list[Report]]:
+    """Everything that was found, by the names of the jobs."""
+    trained = letter.MAIN if thorough else letter.SHORT
     results = [done[f"Letter: {row.name}"] for row in trained]
     reports = [done[name] for name in (*problems, "trainers")] + done["AP: trainers"]
     reports += [done[name] for name in (*(f"SVM+: {stem}" for stem in PLUS), "SVM+: duals")]
@@ -189,7 +197,7 @@ def _jobs(
     return jobs
 
 
-def _said(name: str, result: Any) -> str:
+def _said(name: str, result: object) -> str:
     """What a log says of a part that is done."""
     if isinstance(result, Report):
         return f"{name}: {'pass' if result.ok else 'FAIL'}, {result.checked} judged"

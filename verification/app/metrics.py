@@ -35,7 +35,7 @@ class Measured:
         return {**self.shares, **loss, **({"labels": each} if each else {})}
 
 
-def scores_of(model: Model, X: Any) -> np.ndarray:
+def scores_of(model: Model, X: object) -> np.ndarray:
     """Scores, a column per class; for two classes minus and plus their difference."""
     from fast.metrics import score_columns
 
@@ -90,7 +90,7 @@ def positions(model: Model, examples: Examples) -> np.ndarray:
     return np.array([order[str(label)] for label in y.tolist()])
 
 
-def _log_loss(model: Model, X: Any, y: np.ndarray) -> float | None:
+def _log_loss(model: Model, X: object, y: np.ndarray) -> float | None:
     from sklearn.metrics import log_loss
 
     if not hasattr(model.estimator, "predict_proba"):

@@ -17,7 +17,7 @@ class ModelFileError(DataFileError):
 class Fields:
     """An object of JSON whose fields are taken one by one; one that is wrong is named."""
 
-    def __init__(self, data: Any, where: str) -> None:
+    def __init__(self, data: object, where: str) -> None:
         if type(data) is not dict:
             raise ModelFileError(f"{where}: expected an object with names; {AGAIN}")
         self.data, self.where = data, where

@@ -209,16 +209,20 @@ def _verified(where: str) -> tuple[bytes, list[str]]:
         return archive.read("model.json"), names
 
 
-def _model(given: Fields, members: list[str], where: str) -> Model:
-    here = version("refsolve")
+def _check_version(given: Fields, where: str) -> None:
     if given.data.get("format") != FORMAT or given.data.get("version") != VERSION:
         raise ModelFileError(
             f"{where} is a {given.data.get('format')!r:.40} of version "
             f"{given.data.get('version')!r:.40}, written by refsolve {given.data.get('refsolve')!r:.40}; "
-            f"this refsolve {here} reads a {FORMAT!r} of version {VERSION}: train it again, or read it "
+            f"this refsolve {version('refsolve')} reads a {FORMAT!r} of version {VERSION}: train it again, or read it "
             "with the refsolve that wrote it"
         )
+
+
+def _model(given: Fields, members: list[str], where: str) -> Model:
     import fast
+
+    _check_version(given, where)
 
     written_by = given.take("refsolve", "the version that wrote it", str)
     kind = getattr(fast, given.one_of("estimator", ESTIMATORS))
@@ -297,7 +301,7 @@ def _categories(given: Fields, columns: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _prepared(
-    given: Fields, classifier: Any, arrays: dict[str, np.ndarray], columns: tuple[str, ...] | None,
+    given: Fields, classifier: object, arrays: dict[str, np.ndarray], columns: tuple[str, ...] | None,
     categories: dict[str, list[str]], impute: str | None, scale: str,
 ) -> Any:  # fmt: skip
     """The classifier behind what prepares its features: built anew, then given its numbers."""
@@ -323,7 +327,7 @@ def _prepared(
     return make_pipeline(transform, classifier)
 
 
-def _fill(step: Any, arrays: dict[str, np.ndarray], scale: str) -> None:
+def _fill(step: object, arrays: dict[str, np.ndarray], scale: str) -> None:
     fitted = {name: arrays[f"scaling_{name}"] for name in SCALINGS[scale] if step is not None}
     if fitted:
         vars(step).update(n_features_in_=len(arrays["scaling_scale_"]), **fitted)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verification.app.console import make_folder, progress, stage, warnings_as_lines
+from verification.app.console import fresh_folder, progress, stage, warnings_as_lines
 from verification.app.dataset import Known, Roles
 from verification.app.io import read_rows
 from verification.app.model_file import packed
@@ -69,7 +69,7 @@ class Data:
         parts += [*self.notes, *map(LEFT_OUT.format, self.X.left_out)]
         return f"{self.file.name}: {'; '.join(parts)}"
 
-    def model(self, estimator: Any) -> Model:
+    def model(self, estimator: object) -> Model:
         """A trained estimator with the names of its features."""
         columns = None if self.X.columns is None else tuple(self.X.columns)
         apart = () if self.label is None else (self.label,)
@@ -104,16 +104,11 @@ def read(
 
 def check_folder(folder: Path, force: bool, resume: bool = False) -> Path:
     """Make the folder; refuse one that holds something. Where fits are kept until all are done."""
-    make_folder("out", folder)
+    fresh_folder("out", folder, resume, force)
     kept = folder / KEPT
     if resume and not kept.is_dir():
         raise InvalidArgumentError(
             f"resume: {str(folder)!r} has no run that was ended; expected the --out of one: leave --resume out"
-        )
-    if not (force or resume) and any(folder.iterdir()):
-        raise InvalidArgumentError(
-            f"out={str(folder)!r} is not empty; expected a new folder; --resume goes on with a run that was "
-            "ended, --force replaces what there is"
         )
     return kept
 

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any, cast, get_args, get_origin, get_type_hint
 import numpy as np
 import typer
 
-from verification.app.console import FAILED, LOG, make_folder, stderr
+from verification.app.console import FAILED, LOG, fresh_folder, stderr
 from verification.benchmarks.timing import limit_to_one_thread
 from verification.errors import InvalidArgumentError
 from verification.kit.workers import end_with_parent
+from verification.report.lines import Lines
 
 if TYPE_CHECKING:
     from verification.app.console import Task
@@ -44,24 +45,19 @@ class Kept:
     def __init__(
         self, option: str, folder: Path | None, settings: Mapping[str, Any], resume: bool, force: bool
     ) -> None:  # fmt: skip
-        self.file, self._said, head = None, dict[str, Any](), json.dumps(settings)
+        self.file, self._said, head = None, dict[str, Any](), json.loads(json.dumps(settings))
         if folder is None:
             if resume or force:
                 raise InvalidArgumentError(
                     f"resume and force go with --{option}, the folder of a run"
                 )
             return
-        make_folder(option, folder)
+        fresh_folder(option, folder, resume, force)
         self.file = folder / KEPT
         if resume:
-            self._read(json.loads(head))
-        elif not force and any(folder.iterdir()):
-            raise InvalidArgumentError(
-                f"{option}={str(folder)!r} is not empty; expected a new folder; --resume goes on with a run that "
-                "was ended, --force replaces what there is"
-            )
+            self._read(head)
         else:
-            self.file.write_text(head + "\n", encoding="utf-8")
+            Lines.new(self.file, head)
 
     def _wrong(self, error: Exception) -> InvalidArgumentError:
         return InvalidArgumentError(
@@ -72,8 +68,7 @@ class Kept:
     def _read(self, settings: dict[str, Any]) -> None:
         assert self.file is not None
         try:
-            *lines, rest = self.file.read_text(encoding="utf-8").split("\n")
-            before, *said = [json.loads(line) for line in lines]
+            before, *said = Lines(self.file)
             other = [name for name, value in settings.items() if before[name] != value]
             self._said = {each["row"]: each["result"] for each in said}
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -83,34 +78,22 @@ class Kept:
                 f"resume: {other[0]} was {before[other[0]]!r}, now it is {settings[other[0]]!r}; expected "
                 "the files and options of the run that was ended, or another folder"
             )
-        if rest:  # a line that was not finished
-            self.file.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
-    def known(self, rows: Jobs, kind: Any) -> dict[str, Any]:
+    def known(self, rows: Jobs, kind: object) -> dict[str, Any]:
         """Those of the rows that an earlier run left, each of this type."""
         try:
             return {row: built(kind, self._said[row]) for row in rows if row in self._said}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise self._wrong(error) from None
 
-    def add(self, row: str, result: Any) -> None:
+    def add(self, row: str, result: object) -> None:
         """Keep a row, on the disk before anything else is done."""
-        if self.file is None:
-            return
-        try:
-            with self.file.open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps({"row": row, "result": plain(result)}) + "\n")
-                stream.flush()
-                os.fsync(stream.fileno())
-        except OSError as error:
-            raise InvalidArgumentError(
-                f"{self.file} cannot be written ({error.strerror}); the rows before are kept: make room, then "
-                "--resume"
-            ) from None
+        if self.file is not None:
+            Lines(self.file).add({"row": row, "result": plain(result)})
 
 
 def run(
-    jobs: Jobs, kept: Kept, task: Task, kind: Any, line: Callable[[Any], str],
+    jobs: Jobs, kept: Kept, task: Task, kind: object, line: Callable[[Any], str],
     prepare: Callable[[], None] | None = None, beside: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     """Results of type ``kind`` by row, fewer than jobs if Ctrl-C came first; `task` moves on by a row.
@@ -140,7 +123,7 @@ def _interrupts() -> Iterator[list[int]]:
     """Those that came, also where a trainer made an end with what it had."""
     seen: list[int] = []
 
-    def note(number: int, frame: Any) -> None:
+    def note(number: int, frame: object) -> None:
         seen.append(number)
         raise KeyboardInterrupt
 
@@ -193,7 +176,7 @@ def _start_worker() -> None:
 # -- rows as JSON ---------------------------------------------------------------------------------
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Dataclasses as objects, dictionaries as pairs, arrays as lists: `built` has them back."""
     if is_dataclass(value):
         return {f.name: plain(getattr(value, f.name)) for f in fields(value)}

@@ -18,8 +18,6 @@ from verification.errors import DataFileError
 
 def read_svm(source: Path, roles: Roles, known: Known) -> Examples:
     """The examples of a file, as CSR; the parameters are those of `verification.app.io.read`."""
-    from sklearn.datasets import load_svmlight_file
-
     if roles.named and roles.named != ("qid",):
         raise DataFileError(
             f"{source}: {'--label' if roles.label is not None else 'a role of a column'} does not apply to "
@@ -33,26 +31,7 @@ def read_svm(source: Path, roles: Roles, known: Known) -> Examples:
             "labels; expected such a line, or another suffix: .svm, .csv"
         )
     several = roles.labels is not None or (sizes is not None and not roles.labelled)
-    load = partial(load_svmlight_file, multilabel=several, zero_based=True)
-    try:
-        with source.open("rb") as stream:
-            if sizes is not None:
-                stream.readline()
-            X, y, *query = load(stream, query_id=roles.group is not None)
-    except (ValueError, OverflowError) as error:
-        lines = source.read_bytes().split(b"\n")[sizes is not None :]
-        line, said = _first_wrong_line(lines, load)
-        if b"," in lines[line - 1].partition(b":")[0] and not several:
-            raise DataFileError(
-                f"{source}, line {line + (sizes is not None)}: several labels; expected one, or --model "
-                "multilabel, which trains on them"
-            ) from None
-        raise DataFileError(
-            f"{source}, line {line + (sizes is not None)}: not in svmlight format: {said or error}; expected a "
-            f"class and then INDEX:VALUE with growing indices up to {2**31 - 1}"
-        ) from error
-    if X.shape[0] == 0:
-        raise DataFileError(f"{source} holds no examples; expected one per line: 3 1:0.5 7:-2")
+    X, y, *query = _loaded(source, several, roles.group is not None, sizes is not None)
     X, base, notes = _columns_of(source, X, roles, known, sizes)
     if sizes is not None and (most := max(map(np.max, filter(np.size, y)), default=0)) >= int(
         sizes[3]
@@ -61,39 +40,14 @@ def read_svm(source: Path, roles: Roles, known: Known) -> Examples:
             f"{source}, line 1: {int(sizes[3])} labels are announced, where there is {most:g}; expected labels "
             "from 0 on: write it again"
         )
-
-    def place(i: int, j: int = -1) -> str:
-        return f"example {i + 1}" + f", feature {j + 1}" * (j >= 0)
-
     labels: tuple[str, ...] = ()
     if several:
-        row = np.repeat(np.arange(len(y)), [len(each) for each in y])
-        flat = classes_of(
-            source, np.array([c for each in y for c in each], np.float64), lambda i: place(row[i]),
-            known.classes,
-        )  # fmt: skip
-        classes, at = np.unique(flat, return_inverse=True)
-        if len(y) * len(classes) > 2**32:
-            raise DataFileError(
-                f"{source}: {len(y)} rows with {len(classes)} labels are a table of more than 4 GB; expected "
-                "fewer labels: take a part of them"
-            )
-        y, labels = np.zeros((len(y), len(classes)), bool), tuple(map(str, classes))
-        y[row, at] = True
+        y, labels = _indicator(source, y, known)
         if roles.labelled:
-            indicator(source, y, labels, lambda i, name: place(i))
+            indicator(source, y, labels, lambda i, name: _place(i))
     elif roles.labelled:
-        y = classes_of(source, y, place, known.classes)
-    if (bad := np.flatnonzero(~np.isfinite(X.data))).size:
-        i, j = int(np.searchsorted(X.indptr, bad[0], "right")) - 1, int(X.indices[bad[0]])
-        raise infinite(source, place(i, j), X.data[bad[0]])
-    need = 8 * X.shape[1] * (len(labels) or len(np.unique(y)))
-    if need > (memory := _memory()) // 2:
-        i = int(np.searchsorted(X.indptr, int(np.argmax(X.indices)), "right")) - 1
-        raise DataFileError(
-            f"{source}, {place(i, X.shape[1] - 1)}: that many features make weights of {need} bytes, "
-            f"where this machine has a memory of {memory}; number the features that occur from 1 on"
-        )
+        y = classes_of(source, y, _place, known.classes)
+    _check_sizes(source, X, len(labels) or len(np.unique(y)))
     group = query[0].astype(str) if query else None
     if group is not None and len(group) != X.shape[0]:
         lines = [
@@ -101,11 +55,73 @@ def read_svm(source: Path, roles: Roles, known: Known) -> Examples:
         ]
         i = next(i for i, line in enumerate(lines) if b"qid:" not in line)
         raise DataFileError(
-            f"{source}, {place(i)}: the query is missing; expected qid:NUMBER in every line, or in none"
+            f"{source}, {_place(i)}: the query is missing; expected qid:NUMBER in every line, or in none"
         )
-    return Examples(source, X, y if roles.labelled else None, False, lambda i, name: place(i, int(name)),
+    return Examples(source, X, y if roles.labelled else None, False, lambda i, name: _place(i, int(name)),
                     group=group, grouped=roles.group, labels=labels if roles.labelled else (), index_base=base,
                     notes=notes)  # fmt: skip
+
+
+def _place(i: int, j: int = -1) -> str:
+    return f"example {i + 1}" + f", feature {j + 1}" * (j >= 0)
+
+
+def _loaded(source: Path, several: bool, query: bool, sizes: bool) -> list[Any]:
+    """X with raw indices, labels and, if asked for, queries; ``sizes``: whether a line of them comes first."""
+    from sklearn.datasets import load_svmlight_file
+
+    load = partial(load_svmlight_file, multilabel=several, zero_based=True)
+    try:
+        with source.open("rb") as stream:
+            if sizes:
+                stream.readline()
+            found = list(load(stream, query_id=query))
+    except (ValueError, OverflowError) as error:
+        lines = source.read_bytes().split(b"\n")[sizes:]
+        line, said = _first_wrong_line(lines, load)
+        if b"," in lines[line - 1].partition(b":")[0] and not several:
+            raise DataFileError(
+                f"{source}, line {line + sizes}: several labels; expected one, or --model "
+                "multilabel, which trains on them"
+            ) from None
+        raise DataFileError(
+            f"{source}, line {line + sizes}: not in svmlight format: {said or error}; expected a "
+            f"class and then INDEX:VALUE with growing indices up to {2**31 - 1}"
+        ) from error
+    if found[0].shape[0] == 0:
+        raise DataFileError(f"{source} holds no examples; expected one per line: 3 1:0.5 7:-2")
+    return found
+
+
+def _indicator(source: Path, y: Any, known: Known) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Labels of rows that have several as (n, m) booleans, and their names."""
+    row = np.repeat(np.arange(len(y)), [len(each) for each in y])
+    flat = classes_of(
+        source, np.array([c for each in y for c in each], np.float64), lambda i: _place(row[i]), known.classes
+    )  # fmt: skip
+    classes, at = np.unique(flat, return_inverse=True)
+    if len(y) * len(classes) > 2**32:
+        raise DataFileError(
+            f"{source}: {len(y)} rows with {len(classes)} labels are a table of more than 4 GB; expected "
+            "fewer labels: take a part of them"
+        )
+    found = np.zeros((len(y), len(classes)), bool)
+    found[row, at] = True
+    return found, tuple(map(str, classes))
+
+
+def _check_sizes(source: Path, X: Any, classes: int) -> None:
+    """Refuse features that are infinite, and weights that this machine cannot hold."""
+    if (bad := np.flatnonzero(~np.isfinite(X.data))).size:
+        i, j = int(np.searchsorted(X.indptr, bad[0], "right")) - 1, int(X.indices[bad[0]])
+        raise infinite(source, _place(i, j), X.data[bad[0]])
+    need = 8 * X.shape[1] * classes
+    if need > (memory := _memory()) // 2:
+        i = int(np.searchsorted(X.indptr, int(np.argmax(X.indices)), "right")) - 1
+        raise DataFileError(
+            f"{source}, {_place(i, X.shape[1] - 1)}: that many features make weights of {need} bytes, "
+            f"where this machine has a memory of {memory}; number the features that occur from 1 on"
+        )
 
 
 def _columns_of(

@@ -331,7 +331,7 @@ def _array(column: Any) -> np.ndarray:
 # -- data frames ----------------------------------------------------------------------------------
 
 
-def of_frame(frame: Any) -> Table:
+def of_frame(frame: object) -> Table:
     """A data frame of pandas, Polars, Arrow or whatever narwhals knows; its text is untyped."""
     import narwhals.stable.v2 as nw
 

@@ -83,7 +83,7 @@ class Model:
         """Whether the estimator takes a data frame: features that are no numbers, or have gaps."""
         return self.impute is not None or bool(self.categories)
 
-    def predict(self, X: Any, columns: Sequence[str] | None = None) -> np.ndarray:
+    def predict(self, X: object, columns: Sequence[str] | None = None) -> np.ndarray:
         """The class with the largest score of each row.
 
         Parameters
@@ -180,7 +180,7 @@ class Model:
         return [name for name in examples.X.columns if name not in {*self.columns, *self.apart}]
 
 
-def _keeps_zeros(scaling: Any) -> bool:
+def _keeps_zeros(scaling: object) -> bool:
     return hasattr(scaling, "max_abs_") or getattr(scaling, "with_mean", None) is False
 
 

@@ -78,7 +78,7 @@ def split_holdout(examples: Examples, fraction: float, seed: int) -> tuple[Examp
     return examples.part(first), examples.part(second)
 
 
-def _check_seed(seed: Any) -> None:
+def _check_seed(seed: object) -> None:
     if isinstance(seed, int | np.integer) and not 0 <= seed < 2**32:
         raise InvalidArgumentError(f"seed={seed}: expected an integer from 0 to 2**32 - 1, e.g. 0")
 
@@ -118,10 +118,10 @@ def train(
         made.fed(test)  # refused now, not after the training
         if odd := made.additional(test):
             say(f"{test.source.name}: columns that were not trained on are left out: {listed(odd)}")
-    path: Path | None = None
     options = _options(model, examples)
     with stage("made the kernels ready"):
         compile_kernels(classifier, examples.sparse)
+    path: Path | None = None
     try:
         with stage("trained"), warnings.catch_warnings(record=True) as caught:
             for said in told:
@@ -137,20 +137,31 @@ def train(
         if type(error).__module__.partition(".")[0] == "fast":
             raise
         raise DataFileError(f"{examples.source} cannot be trained on: {error}") from error
-    advice = [str(w.message) for w in caught if issubclass(w.category, told)]
+    advice = _advice(caught, told)
+    estimator = classifier if transform is None else make_pipeline(transform, classifier)
+    fitted = replace(made, estimator=estimator)
+    parts = {"train": examples} | ({} if test is None else {judged: test})
+    return Trained(fitted, _shown(fitted, parts, scale, advice, path))
+
+
+def _advice(caught: Sequence[warnings.WarningMessage], told: tuple[type, ...]) -> list[str]:
+    """Warnings that the document says; the others go on."""
     for other in caught:
         if not issubclass(other.category, told):
             warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
-    estimator = classifier if transform is None else make_pipeline(transform, classifier)
-    fitted = replace(made, estimator=estimator)
+    return [str(w.message) for w in caught if issubclass(w.category, told)]
+
+
+def _shown(
+    model: Model, parts: dict[str, Examples], scale: str, advice: Sequence[str], path: Path | None
+) -> Document:
+    """The model measured on its parts; pictures of the last one."""
     with stage("measured, and drawn"):
-        parts = {"train": measure(fitted, examples)}
-        if test is not None:
-            parts[judged] = measure(fitted, test)
-        shown = pictures(fitted, examples if test is None else test, path)
-    document = describe(fitted, parts, scale, advice, path)
-    title = f"{document.title} trained on {examples.source.name}"
-    return Trained(fitted, replace(document, title=title, appendix=shown))
+        measured = {name: measure(model, part) for name, part in parts.items()}
+        shown = pictures(model, [*parts.values()][-1], path)
+    document = describe(model, measured, scale, advice, path)
+    title = f"{document.title} trained on {parts['train'].source.name}"
+    return replace(document, title=title, appendix=shown)
 
 
 def _path(
@@ -194,7 +205,7 @@ def _check_classes(examples: Examples, test: Examples | None, model: str) -> Non
         )
 
 
-def unfitted(examples: Examples, transform: Any, scale: str, impute: str | None) -> Model:
+def unfitted(examples: Examples, transform: object, scale: str, impute: str | None) -> Model:
     """What knows how to feed the estimator, before there is one."""
     kinds = {}
     for name, step, columns in getattr(transform, "transformers", ()):
@@ -340,7 +351,7 @@ def describe(
     return Document(TITLES[type(classifier).__name__], tuple(parts), certified, data, "certified")
 
 
-def _rounded(name: str, value: Any) -> str:
+def _rounded(name: str, value: object) -> str:
     if not isinstance(value, float):
         return str(value)
     return f"{value:.2g}" if name == "seconds" or "gap" in name else number(value, 4)

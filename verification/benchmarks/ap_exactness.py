@@ -192,7 +192,7 @@ def run(comparison: str, count: int, seed: int = 0, infer: Infer | None = None) 
     ]
 
 
-def methods_of(infer: Any) -> tuple[str, ...]:
+def methods_of(infer: object) -> tuple[str, ...]:
     """``METHODS`` of its module."""
     return tuple(importlib.import_module(infer.__module__).METHODS)
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from time import perf_counter
-from typing import Any
+from time import process_time
 
 import numpy as np
 
@@ -35,7 +34,12 @@ class BinaryRow(Row):
         return ("Accuracy", "AP")
 
     def models(
-        self, data: Pair, grid: Sequence[float], tol: float, Z: Any = None, lam: float | None = None
+        self,
+        data: Pair,
+        grid: Sequence[float],
+        tol: float,
+        Z: object = None,
+        lam: float | None = None,
     ) -> Iterator[Model]:
         """A model per C, of SVM+ per C and lambda; each for itself."""
         import fast
@@ -50,9 +54,9 @@ class BinaryRow(Row):
                 own = {} if weight is None else {"lam": weight}
                 given = {"C": price(C, len(y)), "tol": tol, "max_iter": MAX_ITER, **own}
                 model = getattr(fast, name)(**given)
-                start = perf_counter()
+                start = process_time()
                 fit_quietly(model, X, y, **extra)
-                seconds = perf_counter() - start
+                seconds = process_time() - start
                 gap = float(trained(model, X, y, **extra).relative_gap)
                 yield Model(C, gap, seconds, model.decision_function, weight)
 

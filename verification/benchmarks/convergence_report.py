@@ -1,6 +1,5 @@
 """The convergence study as a document and as a picture."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from verification.benchmarks.convergence import GAPS, LOSSES, Curve
 from verification.benchmarks.plots import COLOURS, legend, pyplot, save
 from verification.benchmarks.records import Record, Section, document
 from verification.report.document import Document
+from verification.report.lines import Lines
 
 #: Gap that every model of ours must reach, and the paper's stopping criterion.
 SMALL, STOP = 1e-4, 1e-3
@@ -125,7 +125,7 @@ def curve_of(row: Mapping[str, Any]) -> Curve:
 
 def read(file: Path) -> list[Curve]:
     """The curves of a file with a line each."""
-    return [curve_of(json.loads(row)) for row in file.read_text(encoding="utf-8").splitlines()]
+    return list(map(curve_of, Lines(file)))
 
 
 def write(folder: Path, curves: Sequence[Curve]) -> list[Path]:

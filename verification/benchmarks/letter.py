@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.benchmarks import methods
+from verification.benchmarks import methods, printed
 from verification.benchmarks.methods import Loss
 from verification.benchmarks.protocol import (
     TOL,
@@ -42,28 +42,7 @@ def _row(name: str, paper: Sequence[float], top: tuple[int, ...] = TOP) -> Row:
 
 
 #: The whole block of Table 3.
-ROWS = tuple(
-    _row(name, paper)
-    for name, *paper in (
-        ("SVM-OVA", 63.0, 82.0, 88.1, 94.6),
-        ("LR-OVA", 68.1, 86.1, 90.6, 96.2),
-        ("SVM-Multi", 76.5, 89.2, 93.1, 97.7),
-        ("top-3 SVM", 74.0, 91.0, 94.4, 97.8),
-        ("top-5 SVM", 70.8, 91.5, 95.1, 98.4),
-        ("top-10 SVM", 61.6, 88.9, 96.0, 99.6),
-        ("smooth top-1 SVM", 76.8, 89.9, 93.6, 97.6),
-        ("smooth top-3 SVM", 74.1, 90.9, 94.5, 97.9),
-        ("smooth top-5 SVM", 70.8, 91.5, 95.2, 98.6),
-        ("smooth top-10 SVM", 61.7, 89.1, 95.9, 99.7),
-        ("LR-Multi", 75.3, 90.3, 94.3, 98.0),
-        ("top-3 Ent", 73.0, 90.8, 94.9, 98.5),
-        ("top-5 Ent", 69.7, 90.9, 95.1, 98.8),
-        ("top-10 Ent", 65.0, 89.7, 96.2, 99.6),
-        ("top-3 Ent_tr", 63.6, 91.1, 95.6, 98.8),
-        ("top-5 Ent_tr", 50.3, 87.7, 96.1, 99.4),
-        ("top-10 Ent_tr", 46.5, 80.9, 93.7, 99.6),
-    )
-)
+ROWS = tuple(_row(name, paper) for name, paper in printed.rows("letter_table_3")[1].items())
 HINGES = tuple(row for row in ROWS if row.points == 0.6)
 #: The rows of the thorough main job: the hinges, and the two convex entropies that cost least.
 MAIN = tuple(row for row in ROWS if row in HINGES or row.name in ("LR-Multi", "top-5 Ent"))

@@ -6,7 +6,7 @@ P = 1/2 ||W||^2 + C sum_i L(y_i, W x_i), no bias. One-vs-all losses are sums ove
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -78,9 +78,9 @@ def along(
     model = loss.estimator(1.0, tol, warm_start=warm)
     for C in grid:
         model.set_params(C=C)
-        start = perf_counter()
+        start = process_time()
         fit_quietly(model, X, y)
-        seconds = perf_counter() - start
+        seconds = process_time() - start
         primal, gap = float(model.primal_objective_), float(model.dual_gap_)
         yield Fitted(C, model.coef_, model.dual_coef_, primal, gap, copy(model), seconds)
 
@@ -90,7 +90,7 @@ def fit(loss: Loss, X: np.ndarray, y: np.ndarray, C: float, tol: float) -> Any:
     return fit_quietly(loss.estimator(C, tol), X, y)
 
 
-def certified_gap(model: Any, X: np.ndarray, y: np.ndarray) -> float:
+def certified_gap(model: object, X: np.ndarray, y: np.ndarray) -> float:
     """Relative duality gap of an estimator or a `Fitted`, by formulas that the trainer has no part in."""
     estimator = model.estimator if isinstance(model, Fitted) else model
     return trained(estimator, X, y).relative_gap

@@ -8,6 +8,7 @@ that the peer is charged for exactly the accuracy asked of everybody.
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,66 +38,48 @@ def fit_quietly(model: Any, X: np.ndarray, y: np.ndarray, **options: Any) -> Any
     return model
 
 
-def crammer_singer(
-    X: np.ndarray, y: np.ndarray, C: float, tol: float, max_iter: int = 100_000
-) -> Any:
-    """A fitted LinearSVC without bias; that it stopped at max_iter is judged by the suboptimality."""
-    from sklearn.svm import LinearSVC
-
-    model = LinearSVC(
-        multi_class="crammer_singer",
-        fit_intercept=False,
-        C=C,
-        tol=tol,
-        max_iter=max_iter,
-        random_state=0,
-    )
-    return fit_quietly(model, X, y)
-
-
-def hinge_objective(W: np.ndarray, X: np.ndarray, y: np.ndarray, C: float) -> float:
-    """P = 1/2 ||W||^2 + C sum_i max(0, 1 + max_{j != y_i} f_j - f_{y_i}); W is (m, d), y in 0..m-1."""
-    scores = X @ W.T
-    rows = np.arange(len(y))
-    own = scores[rows, y].copy()
-    scores[rows, y] = -np.inf
-    return 0.5 * float(np.sum(W * W)) + C * float(
-        np.maximum(0.0, 1.0 + scores.max(axis=1) - own).sum()
-    )
-
-
-def logistic(
-    X: np.ndarray,
-    y: np.ndarray,
-    C: float,
-    tol: float,
-    max_iter: int = 100_000,
-    solver: str = "lbfgs",
-) -> Any:
-    """A fitted LogisticRegression without bias: 1/2 ||W||^2 + C sum of softmax losses."""
-    from sklearn.linear_model import LogisticRegression
-
-    model = LogisticRegression(
-        solver=solver, fit_intercept=False, C=C, tol=tol, max_iter=max_iter, random_state=0
-    )
-    return fit_quietly(model, X, y)
-
-
-def softmax_objective(W: np.ndarray, X: np.ndarray, y: np.ndarray, C: float) -> float:
-    """P = 1/2 ||W||^2 + C sum_i log sum_j exp(f_j - f_{y_i}); W is (m, d), y in 0..m-1."""
-    from scipy.special import logsumexp
-
-    scores = X @ W.T
-    losses = logsumexp(scores, axis=1) - scores[np.arange(len(y)), y]
-    return 0.5 * float(np.sum(W * W)) + C * float(losses.sum())
-
-
 @dataclass(frozen=True)
 class Trainer:
     """A peer: ``fit(X, y, C, tol)`` returns a model with ``coef_`` (m, d), ``objective`` its P."""
 
     fit: Callable[[np.ndarray, np.ndarray, float, float], Any]
     objective: Callable[[np.ndarray, np.ndarray, np.ndarray, float], float]
+
+
+def classifier(
+    X: np.ndarray, y: np.ndarray, C: float, tol: float, *, name: str, rest: bool, **options: Any
+) -> Any:
+    """A fitted classifier of scikit-learn without bias; ``rest``: one for each class, weights as rows of ``coef_``."""
+    from sklearn import linear_model, svm
+    from sklearn.multiclass import OneVsRestClassifier
+
+    make = getattr(svm, name, None) or getattr(linear_model, name)
+    model = make(C=C, tol=tol, fit_intercept=False, random_state=0, **options)
+    if not rest:
+        return fit_quietly(model, X, y)
+    model = fit_quietly(OneVsRestClassifier(model), X, y)
+    model.coef_ = np.vstack([part.coef_ for part in model.estimators_])
+    return model
+
+
+def objective(W: np.ndarray, X: np.ndarray, y: np.ndarray, C: float, *, loss: str) -> float:
+    """P = 1/2 ||W||^2 + C sum_i L(y_i, W x_i) with a loss of `fast.families`; W is (m, d)."""
+    from fast.families import named
+
+    labels = np.unique(y, return_inverse=True)[1]
+    losses = named(loss).values(np.ascontiguousarray(X @ W.T), labels)
+    return 0.5 * float(np.sum(W * W)) + C * float(losses.sum())
+
+
+def trainer(stem: str, name: str, /, rest: bool = False, **options: Any) -> Trainer:
+    """A classifier of scikit-learn by its name, which minimises that loss."""
+    fit = partial(classifier, name=name, rest=rest, **options)
+    return Trainer(fit, partial(objective, loss=stem))
+
+
+def logistic(solver: str = "lbfgs", max_iter: int = 100_000) -> Trainer:
+    """Softmax by one of scikit-learn's solvers."""
+    return trainer("softmax", "LogisticRegression", solver=solver, max_iter=max_iter)
 
 
 def cyanure(X: np.ndarray, y: np.ndarray, C: float, tol: float) -> Any:
@@ -112,9 +95,18 @@ def cyanure(X: np.ndarray, y: np.ndarray, C: float, tol: float) -> Any:
     return model
 
 
-CRAMMER_SINGER = Trainer(crammer_singer, hinge_objective)
-LOGISTIC = Trainer(logistic, softmax_objective)
-CYANURE = Trainer(cyanure, softmax_objective)
+CRAMMER_SINGER = trainer(
+    "multiclass_hinge", "LinearSVC", multi_class="crammer_singer", max_iter=100_000
+)
+LOGISTIC = logistic()
+CYANURE = Trainer(cyanure, LOGISTIC.objective)
+OVR_HINGE = trainer("ova_hinge", "LinearSVC", rest=True, loss="hinge", max_iter=20_000)
+OVR_LOGISTIC = {
+    f"sklearn {solver}": trainer(
+        "ova_logistic", "LogisticRegression", rest=True, solver=solver, max_iter=1000
+    )
+    for solver in ("newton-cholesky", "lbfgs")
+}
 
 
 def suboptimality(
@@ -161,3 +153,11 @@ def match(
         best = min(best, found, key=lambda p: p.suboptimality)
         exponent -= 0.5
     return best
+
+
+def matched(
+    trainer: Trainer, X: np.ndarray, y: np.ndarray, C: float, lower: float, target: float
+) -> tuple[Peer, Callable[[], Any]]:
+    """The setting that `match` finds, and a fit with it; with the tightest, where none is good enough."""
+    found = match(X, y, C, lower, target, trainer)
+    return found, partial(trainer.fit, X, y, C, found.tol if found.reached else 1e-8)

@@ -15,13 +15,14 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from verification.benchmarks import peers
-from verification.benchmarks.records import Record, Section, contest
+from verification.benchmarks.records import Record, Section, Side, contest
+from verification.benchmarks.standing import AUTO, LOSSES, estimator, fitted, prepared
 from verification.certificates import erm
 
 TOL = 1e-3
 CS = (1.0, 10.0)
-#: Rows, classes, features.
-SIZES = {"m = 300": (5000, 300, 256), "m = 1000": (12_811, 1000, 384)}
+#: Of `standing.DATA`, by classes.
+DATA = {m: f"deep features, {m}" for m in ("m = 300", "m = 1000")}
 #: Times our seconds that they have to take at the same gap.
 LIMITS = {"scikit-learn lbfgs": 3.0, "cyanure": 20.0}
 SECTION = Section(
@@ -36,29 +37,34 @@ def measure(data: str, C: float, threads: int = 1, repeats: int = 3) -> list[Rec
 
     Parameters
     ----------
-    data : key of `SIZES`
+    data : key of `DATA`
     C : P = 1/2 ||W||^2 + C sum_i L_i
     threads : of BLAS, and ours
     repeats : pairs of fits behind each median
     """
-    import fast
-
-    X, y = fast.datasets.make_deep_features(*SIZES[data], random_state=0)
-    model = fast.TopKLogisticRegression(C=C, tol=TOL, n_jobs=threads)
+    X, y, _ = prepared(DATA[data])
+    model = estimator(LOSSES["softmax"], AUTO, C, TOL).set_params(n_jobs=threads)
     fit = partial(peers.fit_quietly, model, X, y)
     now = process_time if threads == 1 else perf_counter
     found = []
     with threadpool_limits(threads):
         fit()  # compiles
-        tight = peers.fit_quietly(fast.TopKLogisticRegression(C=C, tol=TOL / 100), X, y)
+        tight = fitted("softmax", X, y, C, TOL / 100)
         for who, setting, other, gap in _rivals(X, y, C, tight.dual_objective_, threads):
             names = {"data": data, "C": C, "threads": threads, "against": who, "setting": setting}
             judged = who in LIMITS and setting.startswith("tol") and gap <= TOL
             least = {"ratio": LIMITS[who]} if judged else {}
-            judges = (lambda model: model.dual_gap_), (lambda model, gap=gap: gap), now
+            sides = (
+                Side(fit, lambda model: float(model.dual_gap_)),
+                Side(other, partial(_known, gap)),
+            )
             most = {"gap": TOL}
-            found.append(contest(names, fit, other, repeats, *judges, least=least, most=most))
+            found.append(contest(names, *sides, repeats, now, least=least, most=most))
     return found
+
+
+def _known(gap: float, model: object) -> float:
+    return gap
 
 
 def _rivals(X: Any, y: np.ndarray, C: float, lower: float, threads: int) -> Iterator[Any]:
@@ -69,8 +75,7 @@ def _rivals(X: Any, y: np.ndarray, C: float, lower: float, threads: int) -> Iter
     if find_spec("cyanure") is not None and threads == 1:
         trainers["cyanure"] = peers.CYANURE
     for who, trainer in trainers.items():
-        match = peers.match(X, y, C, lower, TOL, trainer)
-        fit = partial(trainer.fit, X, y, C, match.tol)
+        match, fit = peers.matched(trainer, X, y, C, lower, TOL)
         yield who, f"tol {match.tol:.2g}", fit, match.suboptimality
     default = LogisticRegression(C=C, fit_intercept=False)
     fit = partial(peers.fit_quietly, default, X, y)

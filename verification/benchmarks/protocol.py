@@ -58,7 +58,12 @@ class Row:
         return tuple(f"Top-{k}" for k in self.top)
 
     def models(
-        self, data: Pair, grid: Sequence[float], tol: float, Z: Any = None, lam: float | None = None
+        self,
+        data: Pair,
+        grid: Sequence[float],
+        tol: float,
+        Z: object = None,
+        lam: float | None = None,
     ) -> Iterator[Model]:
         """A model per C, each begun at the one before; a truncated loss is begun at softmax, as in the paper."""
         X, y = data
@@ -71,7 +76,7 @@ class Row:
         return accuracies(scores, y, np.arange(scores.shape[1]), self.top)
 
 
-def _linear(W: np.ndarray, X: Any) -> np.ndarray:
+def _linear(W: np.ndarray, X: object) -> np.ndarray:
     return np.asarray(X @ W.T)
 
 
@@ -209,7 +214,7 @@ def joined(first: Pair, second: Pair) -> Pair:
     return _stacked(first[0], second[0]), np.concatenate([first[1], second[1]])
 
 
-def _stacked(first: Any, second: Any) -> Any:
+def _stacked(first: object, second: object) -> Any:
     from scipy.sparse import csr_array, issparse, vstack
 
     both: Any = (first, second)
@@ -229,12 +234,12 @@ def run_row(
     ``step`` hears of each model. Where the best of a column lies at the end of the grid, the grid goes on
     for at most ``further`` values, each as far from the last as that from the one before.
     """
-    fits = _path(parts, row, sorted(grid), tol, step)
+    fits = fits_along(parts, row, sorted(grid), tol, step)
     for _ in range(further):
         more = _beyond(sorted(fit.C for fit in fits), choose(fits))
         if not more:
             break
-        fits += _path(parts, row, more, tol, step)
+        fits += fits_along(parts, row, more, tol, step)
     fits.sort(key=lambda fit: fit.C)
     refits = {}
     for fit in dict.fromkeys(choose(fits)):
@@ -252,8 +257,12 @@ def _beyond(grid: Sequence[float], chosen: Sequence[Fit]) -> list[float]:
     return more + ([grid[-1] * grid[-1] / grid[-2]] if grid[-1] in ends else [])
 
 
-def _path(
-    parts: Parts, row: Row, grid: Sequence[float], tol: float, step: Callable[[str], None]
+def fits_along(
+    parts: Parts,
+    row: Row,
+    grid: Sequence[float],
+    tol: float,
+    step: Callable[[str], None] = lambda text: None,
 ) -> list[Fit]:
     """Models of the training part along C, measured on the other two."""
     fits: list[Fit] = []

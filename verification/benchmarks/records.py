@@ -94,13 +94,18 @@ def _cell(value: Any) -> str | Cell:
     return number(value, 3)
 
 
+class Side(NamedTuple):
+    """A fit, and what it attains by what was fitted; None where the problem is another."""
+
+    fit: Callable[[], Any]
+    gap: Callable[[Any], float] | None = None
+
+
 def contest(
     names: Mapping[str, Any],
-    ours: Callable[[], Any],
-    theirs: Callable[[], Any],
+    ours: Side,
+    theirs: Side,
     repeats: int,
-    gap: Callable[[Any], float],
-    peer_gap: Callable[[Any], float] | None = None,
     now: Callable[[], float] = perf_counter,
     times: float = 1.0,
     least: dict[str, float] | None = None,
@@ -108,15 +113,15 @@ def contest(
 ) -> Record:
     """A fit of ours and one of a rival in turns: seconds, what both attain, rival's seconds over ours.
 
-    ``gap``, ``peer_gap`` judge what was fitted, outside the clock; None where the rival's problem is another.
-    Its seconds count ``times`` fold, where it did a part of the work. ``least``, ``most`` are the record's.
+    What was fitted is judged outside the clock. The rival's seconds count ``times`` fold, where it did a part of
+    the work. ``least``, ``most`` are the record's.
     """
-    found = race(ours, theirs, repeats, now)
+    found = race(ours.fit, theirs.fit, repeats, now)
     figures = {
         "seconds": found.seconds,
-        "gap": gap(found.ours),
+        "gap": None if ours.gap is None else ours.gap(found.ours),
         "peer_seconds": times * found.peer_seconds,
-        "peer_gap": None if peer_gap is None else peer_gap(found.theirs),
+        "peer_gap": None if theirs.gap is None else theirs.gap(found.theirs),
         "ratio": times * found.ratio,
     }
     return Record(dict(names), figures, least or {}, most or {})

@@ -21,6 +21,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from verification.app.probing import pass_speed
+from verification.report.lines import Lines
 
 TOL = 1e-3
 AT_ONCE = 1 << 14  # rows made at a time
@@ -123,7 +124,7 @@ def fitted(size: Size, threads: int, folder: Path) -> Run:
 
     times: list[float] = []
 
-    def watch(C: float, state: Any) -> None:
+    def watch(C: float, state: object) -> None:
         times.append(perf_counter())
 
     # kernels are compiled, or loaded, by a fit that does not count
@@ -180,10 +181,9 @@ def ahead(threads: int) -> list[Forecast]:
         return [Forecast(s, threads, pass_speed(s.n, s.d, s.m, threads)[1]) for s in AHEAD]
 
 
-def read(lines: Iterable[str]) -> tuple[list[Run], list[Forecast]]:
+def read(record: Path) -> tuple[list[Run], list[Forecast]]:
     """A record: runs, and forecasts."""
-    held = [json.loads(line) for line in lines]
-    held = [line | {"size": Size(**line["size"])} for line in held]
+    held = [line | {"size": Size(**line["size"])} for line in Lines(record)]
     runs = [Run(**line) for line in held if "passes" in line]
     return runs, [Forecast(**line) for line in held if "passes" not in line]
 
@@ -271,14 +271,13 @@ def main(words: list[str] | None = None) -> None:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--threads", type=int, default=2)
     given = parser.parse_args(words)
-    lines: list[str] = []
+    file = Lines.new(given.out) if given.out else None
     ran = (measure(size, given.threads) for size in SIZES)
     results: Iterable[Forecast | Run] = chain(ahead(given.threads), ran)
     for found in results:
-        lines.append(json.dumps(asdict(found)))
-        print(lines[-1], flush=True)
-        if given.out:
-            given.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        print(json.dumps(asdict(found)), flush=True)
+        if file is not None:
+            file.add(asdict(found))
 
 
 if __name__ == "__main__":

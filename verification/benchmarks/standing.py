@@ -9,14 +9,12 @@ is a timeout, printed as such. A loss is fitted on the data of its kind alone: c
 one is rare, sets of labels, or classes with privileged features.
 """
 
-import os
 import signal
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
-from multiprocessing import get_all_start_methods, get_context
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,8 +22,8 @@ from numba.core import event
 
 from fast.errors import InvalidParameterError
 from verification.benchmarks import peers
+from verification.benchmarks.forked import TIMEOUT, forked
 from verification.certificates import trained
-from verification.errors import InvalidArgumentError
 
 CS = (1e-3, 1e-1, 1e1, 1e3)
 ACCURACIES = (1e-3, 1e-6)
@@ -63,10 +61,6 @@ class Loss(NamedTuple):
     kind: str = "classes"
 
 
-def _regression(solver: str) -> peers.Trainer:
-    return peers.Trainer(partial(peers.logistic, solver=solver), peers.softmax_objective)
-
-
 _ENTROPY = "newton", "lbfgs", "interior"
 _TOP = "bundle", "cutting_plane"
 #: By name; another solver or peer is another entry.
@@ -81,16 +75,18 @@ LOSSES = {
         {},
         _ENTROPY,
         {
-            "sklearn lbfgs": _regression("lbfgs"),
-            "newton-cholesky": _regression("newton-cholesky"),
-            "saga": _regression("saga"),
+            "sklearn lbfgs": peers.logistic("lbfgs"),
+            "newton-cholesky": peers.logistic("newton-cholesky"),
+            "saga": peers.logistic("saga"),
             "cyanure": peers.CYANURE,
         },
     ),
     "top-5 entropy": Loss("TopKLogisticRegression", {"k": 5}, _ENTROPY, {}),
-    "one-vs-rest hinge": Loss("OneVsAllClassifier", {"loss": "hinge"}, ("sdca",), {}),
+    "one-vs-rest hinge": Loss(
+        "OneVsAllClassifier", {"loss": "hinge"}, ("sdca",), {"liblinear": peers.OVR_HINGE}
+    ),
     "one-vs-rest logistic": Loss(
-        "OneVsAllClassifier", {"loss": "logistic"}, ("newton", "lbfgs"), {}
+        "OneVsAllClassifier", {"loss": "logistic"}, ("newton", "lbfgs"), peers.OVR_LOGISTIC
     ),
     "multilabel hinge": Loss("MultilabelClassifier", {"loss": "hinge"}, ("sdca",), {}, "labels"),
     "multilabel entropy": Loss("MultilabelClassifier", {"loss": "entropy"}, (), {}, "labels"),
@@ -276,6 +272,11 @@ def estimator(own: Loss, solver: str, C: float, tol: float) -> Any:
     return getattr(fast, own.estimator)(C=C, **chosen, **own.params, **limits)
 
 
+def fitted(loss: str, X: Any, y: np.ndarray, C: float, tol: float, solver: str = AUTO) -> Any:
+    """The estimator of a loss by its name, fitted."""
+    return peers.fit_quietly(estimator(LOSSES[loss], solver, C, tol), X, y)
+
+
 def _warm(own: Loss, X: Any, y: np.ndarray, options: dict[str, Any]) -> None:
     """Load and compile here what the processes of the fits then find in memory."""
     each = np.unique(y, return_index=True, axis=0)[1]
@@ -324,34 +325,15 @@ def _timed(fit: Callable[[], Any], judge: Callable[[Any], float]) -> tuple[float
 
 
 def _limited(job: Callable[[], tuple[float, float]], limit: float) -> tuple[Any, Any, str]:
-    """What a job returns, from a process of its own that has so many CPU seconds."""
-    if "fork" not in get_all_start_methods():
-        raise InvalidArgumentError(
-            "standing: this benchmark forks its processes; use Linux or macOS"
-        )
-    context = get_context("fork")
-    receive, send = context.Pipe(duplex=False)
-    child = context.Process(target=_run, args=(job, limit, send), daemon=True)
-    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-        child.start()  # the parent has one thread of Python
-    send.close()
-    try:
-        found = receive.recv() if receive.poll(8 * limit + 60) else (None, None, "timeout")
-    except EOFError:
-        found = None, None, "timeout"
-    finally:
-        child.kill()
-        child.join()
-    return found
+    """What a job returns, from a process of its own that has so many seconds."""
 
+    def run() -> Iterator[tuple[Any, Any, str]]:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, limit + 3.0 * BRIEF)
+        try:
+            yield *job(), ""
+        except Exception as error:  # what a solver cannot do is a result
+            yield None, None, f"{type(error).__name__}: {error}"[:80]
 
-def _run(job: Callable[[], tuple[float, float]], limit: float, send: Any) -> None:
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, limit + 3.0 * BRIEF)
-    try:
-        seconds, value = job()
-        send.send((seconds, value, ""))
-    except Exception as error:  # what a solver cannot do is a result
-        send.send((None, None, f"{type(error).__name__}: {error}"[:80]))
-    send.close()
-    os._exit(0)
+    found, _ = forked(run, [8 * limit + 60])
+    return found[0] if found else (None, None, TIMEOUT)

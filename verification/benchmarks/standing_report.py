@@ -1,6 +1,5 @@
 """The standing benchmark's record: lines that survive an interruption, tables, a profile, what got slower."""
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
@@ -9,6 +8,7 @@ from typing import Any, NamedTuple
 from verification.benchmarks.standing import AUTO, LOSSES, Run, measure
 from verification.errors import InvalidArgumentError
 from verification.report.document import Block, Cell, Document, Paragraph, number, table
+from verification.report.lines import Lines
 
 NEVER_MORE = 1.5  # times the best of all that "auto" may take
 REFUSED = "InvalidParameterError"
@@ -24,8 +24,7 @@ def read(path: Path) -> list[Run]:
         A file that is no record.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-        return [Run(*json.loads(line)) for line in lines if line.strip()]
+        return [Run(*row) for row in Lines(path)]
     except (OSError, ValueError, TypeError) as error:
         raise InvalidArgumentError(
             f"{path}: expected a record of this benchmark ({error})"
@@ -39,14 +38,12 @@ def collect(
     """Measure what the record lacks, a line per result as soon as it is there."""
     runs = read(path) if path.exists() else []
     known: set[tuple] = {run[:5] for run in runs}
-    with path.open("a", encoding="utf-8") as lines:
-        for data, loss, C in problems:
-            for run in measure(data, loss, C, limit, known):
-                lines.write(json.dumps(run) + "\n")
-                lines.flush()
-                runs.append(run)
-                say(run)
-            step()
+    for data, loss, C in problems:
+        for run in measure(data, loss, C, limit, known):
+            Lines(path).add(run)
+            runs.append(run)
+            say(run)
+        step()
     return runs
 
 
@@ -181,27 +178,31 @@ def profile(runs: Sequence[Run], loss: str) -> dict[str, list[float]]:
 def draw(runs: Sequence[Run], figure: Any) -> None:
     """Performance profiles: the share of cells within so many times the best; a loss of several solvers each."""
     measured = {run.loss for run in runs}
-    names = [name for name, loss in LOSSES.items() if name in measured and loss.solvers]
-    columns = min(len(names), 3)
-    grid = figure.subplots(-(-len(names) // columns), columns, sharey=True, squeeze=False)
-    for panel in grid.flat[len(names) :]:
+    losses = {name: own for name, own in LOSSES.items() if name in measured and own.solvers}
+    columns = min(len(losses), 3)
+    figure.set_size_inches(9.6, 0.8 + 2.3 * -(-len(losses) // columns))
+    grid = figure.subplots(-(-len(losses) // columns), columns, sharey=True, squeeze=False)
+    named = dict.fromkeys(name for own in losses.values() for name in (*own.solvers, *own.peers))
+    colours = {AUTO: "C0"} | {name: f"C{1 + i % 5}" for i, name in enumerate(named)}
+    drawn: dict[str, Any] = {}
+    for panel in grid.flat[len(losses) :]:
         panel.set_axis_off()
-    for panel, loss in zip(grid.flat, names, strict=False):
+    for panel, (loss, own) in zip(grid.flat, losses.items(), strict=False):
         for solver, ratios in profile(runs, loss).items():
             reached = [ratio for ratio in ratios if ratio < 1e6]
             shares = [(i + 1) / len(ratios) for i in range(len(reached))]
-            ours = solver not in LOSSES[loss].peers
-            style = {"lw": 2.5 if solver == AUTO else 1.2, "ls": "-" if ours else "--"}
-            panel.step(
-                [*reached, 1e3],
-                [*shares, (shares or [0.0])[-1]],
-                where="post",
-                label=solver,
-                **style,
-            )
-        panel.set(
-            xscale="log", xlim=(1.0, 1e3), ylim=(0.0, 1.02), title=loss, xlabel="times the best"
-        )
-        panel.legend(fontsize=7, loc="lower right")
+            style = {
+                "lw": 2.5 if solver == AUTO else 1.2,
+                "ls": "--" if solver in own.peers else "-",
+            }
+            line = panel.step(
+                [*reached, 1e3], [*shares, (shares or [0.0])[-1]], where="post", color=colours[solver], **style
+            )  # fmt: skip
+            drawn.setdefault(solver, line[0])
+        panel.set(xscale="log", xlim=(1.0, 1e3), ylim=(0.0, 1.02), xlabel="times the best")
+        panel.set_title(loss, fontsize=10)
     for row in grid:
         row[0].set_ylabel("share of cells")
+    figure.legend(
+        drawn.values(), drawn, loc="outside lower center", ncols=6, fontsize=8, frameon=False
+    )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from verification.benchmarks import svmplus_data as data
-from verification.benchmarks.records import Record, Section, contest
+from verification.benchmarks.records import Record, Section, Side, contest
 
 GAP = 1e-6
 #: LIBSVM's default tolerance, and one at which its kernel in float32 has no more digits to give.
@@ -34,20 +34,19 @@ SECTIONS = {
 def compare(
     problem: str,
     peer: str,
-    ours: Callable[[], Any],
-    theirs: Callable[[], Any],
-    gap: Callable[[Any], float],
-    peer_gap: Callable[[Any], float] | None,
+    ours: Side,
+    theirs: Side,
     target: float,
     repeats: int,
     times: float = 1.0,
 ) -> Record:
     """A contest by CPU time; ``target``: times as fast as the peer, 0 where none was agreed."""
-    ours()  # compiles
+    ours.fit()  # compiles
     import_module("sklearn.svm")  # outside the clock, as is the compiling
     names, least = {"problem": problem, "against": peer}, {"ratio": target} if target else {}
-    judges = gap, peer_gap, process_time, times
-    return contest(names, ours, theirs, repeats, *judges, least=least, most={"gap": GAP})
+    return contest(
+        names, ours, theirs, repeats, process_time, times, least=least, most={"gap": GAP}
+    )
 
 
 def factor(Z: np.ndarray, C: float, lam: float) -> np.ndarray:
@@ -85,10 +84,8 @@ def linear(
     return compare(
         f"linear, n = {n}",
         peer,
-        partial(train, X, y, Z, C, lam, tol=GAP),
-        partial(theirs, problem, C, lam),
-        partial(primal_gap, problem, C, lam),
-        None if theirs is linear_svc else gap,
+        Side(partial(train, X, y, Z, C, lam, tol=GAP), partial(primal_gap, problem, C, lam)),
+        Side(partial(theirs, problem, C, lam), None if theirs is linear_svc else gap),
         target,
         repeats,
     )
@@ -155,10 +152,11 @@ def against_kernels(C: float, repeats: int, n: int | None = None, lam: float = 1
     return compare(
         f"RBF, n = {len(y)}, C = {C:g}",
         f"LIBSVM, tol {GAP:g}",
-        partial(train_kernel, K, y, C, lam, Kz=Kz, tol=GAP, check_definite=False),
-        lambda: data.libsvm(K, printed_deformed(Kz, C, lam), y, C, lam, GAP, MAX_STEPS),
-        lambda result: gap(result.alpha),
-        gap,
+        Side(
+            partial(train_kernel, K, y, C, lam, Kz=Kz, tol=GAP, check_definite=False),
+            lambda result: gap(result.alpha),
+        ),
+        Side(lambda: data.libsvm(K, printed_deformed(Kz, C, lam), y, C, lam, GAP, MAX_STEPS), gap),
         2.0,
         repeats,
     )
@@ -176,10 +174,11 @@ def against_one_by_one(n: int, m: int, repeats: int, C: float = 1.0, lam: float 
     return compare(
         f"n = {n}, {m} classes",
         f"LIBSVM, tol {LIBSVM_TOL:g}, a Q each (x {m}/{few})",
-        lambda: train_kernel(X @ X.T, labels, C, lam, Z=Z, tol=GAP),
-        lambda: libsvm_each(K, Z @ Z.T, labels.T[:few], C, lam),
-        lambda results: gap(r.alpha for r in results),
-        gap,
+        Side(
+            lambda: train_kernel(X @ X.T, labels, C, lam, Z=Z, tol=GAP),
+            lambda results: gap(r.alpha for r in results),
+        ),
+        Side(lambda: libsvm_each(K, Z @ Z.T, labels.T[:few], C, lam), gap),
         20.0,
         repeats,
         m / few,

@@ -1,13 +1,8 @@
 """Certified linear heads on tensors: seconds and gap of `fast.torch.fit_head` on a device, and on the processor.
 
-Rows of unit length with a power-law spectrum, as `fast.probe` is timed on. Needs torch, numpy, numba and
-scikit-learn alone.
-
-``python -m verification.benchmarks.torch_heads --device cuda``
+Rows of unit length with a power-law spectrum, as `fast.probe` is timed on.
 """
 
-import argparse
-import json
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -56,27 +51,10 @@ def measured(
     }  # fmt: skip
 
 
-def fits(
-    device: str, size: tuple[int, int, int] | None = None, tol: float = 1e-3
-) -> Iterator[dict[str, Any]]:
+def fits(device: str, tol: float = 1e-3) -> Iterator[dict[str, Any]]:
     """All fits on a device, and on the processor."""
     for where in dict.fromkeys((device, "cpu")):
-        shape = size if size and where == device else SIZES["cpu" if where == "cpu" else "cuda"]
+        shape = SIZES[where]
         for loss, k in (("softmax", 1), ("topk_entropy_alpha", 5), ("smooth_topk_hinge_alpha", 5)):
             for C in (1.0, 100.0):
                 yield measured(where, shape, loss, C, k, tol)
-
-
-def main() -> None:
-    """The command: a line of JSON per fit."""
-    parser = argparse.ArgumentParser(prog="python -m verification.benchmarks.torch_heads")
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--size", type=int, nargs=3, metavar=("N", "D", "M"))
-    parser.add_argument("--tol", type=float, default=1e-3)
-    given = parser.parse_args()
-    for fit in fits(given.device, tuple(given.size) if given.size else None, given.tol):
-        print(json.dumps(fit), flush=True)
-
-
-if __name__ == "__main__":
-    main()

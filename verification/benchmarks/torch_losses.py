@@ -1,17 +1,11 @@
 """Losses on tensors, forward and backward, against `torch.nn.functional.cross_entropy` in the same run.
 
-``python -m verification.benchmarks.torch_losses --device cuda --record FILE`` needs torch and numpy alone.
+``refsolve bench torch --device cuda`` measures a GPU.
 """
 
-from __future__ import annotations
-
-import argparse
-import json
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from time import perf_counter, thread_time
 from typing import Any
 
@@ -182,50 +176,49 @@ def measure(
             yield record(name, own, own / least, held, limit)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print a line per loss, and record."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--threads", type=int, action="append")
-    parser.add_argument("--compiled", action="store_true", help="also with torch.compile")
-    parser.add_argument("--repeats", type=int, default=20)
-    parser.add_argument("--loss", action="append", choices=tuple(LOSSES))
-    parser.add_argument("--size", action="append", help="rows x classes, as 64x1000")
-    parser.add_argument("--record", type=Path)
-    parser.add_argument("--commit", default="", help="what the record says that it was made at")
-    given = parser.parse_args(arguments)
+def cells(
+    given: Sequence[str], device: str, threads: Sequence[int], compiled: bool
+) -> dict[str, tuple[int, int, str, int, bool]]:
+    """What `measure` is asked for, by name: sizes, and each as it is and, if asked for, compiled.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A size that is none, a device that is not there.
+    """
     import torch
 
-    if given.device == "cuda" and not torch.cuda.is_available():
-        print("skipped: --device cuda, and torch finds no CUDA device")
-        return 0
-    gpu = given.device == "cuda"
-    named = torch.cuda.get_device_name() if gpu else "CPU"
-    print(f"torch {torch.__version__}, {named}", flush=True)
-    words = sys.argv[1:] if arguments is None else arguments
-    record: dict[str, Any] = {
-        "commit": given.commit,
-        "command": " ".join(["python -m verification.benchmarks.torch_losses", *words]),
-        "torch": torch.__version__,
-        "device": named,
-        "timings": [],
+    if device not in SIZES or (device == "cuda" and not torch.cuda.is_available()):
+        raise InvalidArgumentError(
+            f"device={device!r}: expected cpu, or cuda where torch finds a CUDA device"
+        )
+    return {
+        f"{rows} x {classes}, {'compiled' if how else f'{count} thread(s)'}": (
+            rows,
+            classes,
+            device,
+            count,
+            how,
+        )
+        for rows, classes in sizes(given, device)
+        for count in threads
+        for how in ((False, True) if compiled else (False,))
     }
-    cells = [
-        (*shape, given.device, count, compiled)
-        for shape in sizes(given.size or (), given.device)
-        for count in given.threads or [1]
-        for compiled in ((False, True) if given.compiled else (False,))
-    ]
-    for cell in cells:
-        for t in measure(*cell, given.repeats, given.loss or tuple(LOSSES)):
-            how = "compiled" if t["compiled"] else f"{t['threads']} thread(s)"
-            say = f"{t['loss']:26}{t['rows']:>6} x {t['classes']:<6}{how:13}"
-            print(f"{say}{t['ms']:9.3f} ms{t['ratio']:7.2f} x{t['arrays']:6.2f} arrays", flush=True)
-            record["timings"].append({**t.names, **t.figures, "limit": t.most["ratio"]})
-            if given.record:
-                given.record.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    return 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def recorded(
+    device: str = "cpu", threads: int = 1, compiled: bool = False, repeats: int = 20
+) -> dict[str, Any]:
+    """Everything on one device, for docs/records."""
+    import torch
+
+    words = f"--device {device} --threads {threads} --repeats {repeats}{' --compiled' * compiled}"
+    timings = (
+        t for c in cells((), device, (threads,), compiled).values() for t in measure(*c, repeats)
+    )
+    return {
+        "command": f"refsolve bench torch {words}",
+        "torch": torch.__version__,
+        "device": torch.cuda.get_device_name() if device == "cuda" else "CPU",
+        "timings": [{**t.names, **t.figures, "limit": t.most["ratio"]} for t in timings],
+    }

@@ -105,7 +105,7 @@ def solved(problem: Any, solver: str | None) -> str:
 
 
 def document(
-    problem: Any, name: str, solver: str | None, tolerance: float, save: Path | None = None
+    problem: object, name: str, solver: str | None, tolerance: float, save: Path | None = None
 ) -> Document:
     """What is certain of the problem; ``save`` it for others to check, too."""
     failed = solved(problem, solver)

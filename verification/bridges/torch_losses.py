@@ -7,10 +7,12 @@ confused axis or a label of the ignored rows is refuted by the same certificates
 ``candidate(fast.torch.softmax, "softmax.gradient", "mean")`` is what `verification.verify` takes.
 """
 
+from __future__ import annotations
+
 import importlib
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -19,6 +21,10 @@ from verification.kit.signatures import in_order
 from verification.kit.solver_call import NotApplicableError
 from verification.problems.problem import lookup
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Loss: TypeAlias = "Callable[..., Tensor]"
 IGNORED = -100
 SMOOTHING = 0.25
 #: Rows, and entries, beyond which a form that needs a copy per row or entry is not asked.
@@ -41,16 +47,16 @@ class _Torch:
 torch: Any = _Torch()
 
 
-def _rows(loss: Any, f: Any, y: Any, costs: Any) -> Any:
+def _rows(loss: Loss, f: Tensor, y: Tensor, costs: Tensor | None) -> Tensor:
     """One vector or a batch, as it comes."""
     return loss(f, y, costs=costs)
 
 
-def _square(loss: Any, f: Any, y: Any, costs: Any) -> Any:
+def _square(loss: Loss, f: Tensor, y: Tensor, costs: Tensor | None) -> Tensor:
     """The last of as many rows as classes, the others 0: a batch of shape (1, m, m) that is not contiguous."""
     count = max(len(f), f.shape[-1] if f.shape[-1] <= MANY else 3)
 
-    def wide(a: Any) -> Any:
+    def wide(a: Tensor) -> Tensor:
         rest = torch.zeros((count - len(a), *a.shape[1:]), dtype=a.dtype)
         a = torch.cat([rest, a])
         return (a.T.contiguous().T if a.ndim > 1 else a)[None]
@@ -61,7 +67,7 @@ def _square(loss: Any, f: Any, y: Any, costs: Any) -> Any:
 def _each(ask: Callable[..., Any]) -> Callable[..., Any]:
     """A form that is asked one row at a time."""
 
-    def form(loss: Any, f: Any, y: Any, costs: Any) -> Any:
+    def form(loss: Loss, f: Tensor, y: Tensor, costs: Tensor | None) -> Tensor:
         if len(f) > MANY:
             raise NotApplicableError("a call per row")
         margins = [None] * len(f) if costs is None else costs
@@ -70,7 +76,7 @@ def _each(ask: Callable[..., Any]) -> Callable[..., Any]:
     return form
 
 
-def _reduced(loss: Any, f: Any, y: Any, costs: Any, reduction: str) -> Any:
+def _reduced(loss: Loss, f: Tensor, y: Tensor, costs: Tensor | None, reduction: str) -> Tensor:
     """A row, another that is ignored, and the first again, with class weights where there are classes."""
     f, costs = (None if a is None else torch.stack([a, a.flip(0), a]) for a in (f, costs))
     if y.ndim:  # several labels: no row is ignored, and every class counts as the others
@@ -82,17 +88,17 @@ def _reduced(loss: Any, f: Any, y: Any, costs: Any, reduction: str) -> Any:
     return found if reduction == "mean" else found / (2.0 * weight[y])
 
 
-def _mean(loss: Any, f: Any, y: Any, costs: Any) -> Any:
+def _mean(loss: Loss, f: Tensor, y: Tensor, costs: Tensor | None) -> Tensor:
     """The mean over two equal rows and an ignored one: weighted by the class, divided by those weights."""
     return _reduced(loss, f, y, costs, "mean")
 
 
-def _sum(loss: Any, f: Any, y: Any, costs: Any) -> Any:
+def _sum(loss: Loss, f: Tensor, y: Tensor, costs: Tensor | None) -> Tensor:
     """The sum over the same rows."""
     return _reduced(loss, f, y, costs, "sum")
 
 
-def _smoothed(loss: Any, f: Any, y: Any, costs: Any) -> Any:
+def _smoothed(loss: Loss, f: Tensor, y: Tensor, costs: Tensor | None) -> Tensor:
     """The smoothed label's loss, less the shares of the other labels: (1 - e) L_y + e mean_c L_c."""
     m = f.shape[-1]
     if m > MANY:
@@ -107,28 +113,28 @@ def _smoothed(loss: Any, f: Any, y: Any, costs: Any) -> Any:
     return (smooth - others) / (1.0 - SMOOTHING + SMOOTHING / m)
 
 
-def _later(loss: Any, f: Any, y: Any, costs: Any) -> Any:
+def _later(loss: Loss, f: Tensor, y: Tensor, costs: Tensor | None) -> Tensor:
     """A second forward pass comes before the first one's backward pass."""
     first = loss(f, y, costs=costs)
     loss(f.detach().flip(-1), y, costs=costs)
     return first
 
 
-def _vmap(loss: Any, f: Any, y: Any, costs: Any) -> Any:
+def _vmap(loss: Loss, f: Tensor, y: Tensor, costs: Tensor | None) -> Tensor:
     """The rows by ``torch.vmap``."""
     if costs is None:
         return torch.vmap(lambda a, b: loss(a, b))(f, y)
     return torch.vmap(lambda a, b, c: loss(a, b, costs=c))(f, y, costs)
 
 
-def _autocast(loss: Any, f: Any, y: Any, costs: Any) -> Any:
+def _autocast(loss: Loss, f: Tensor, y: Tensor, costs: Tensor | None) -> Tensor:
     """Scores of full precision where torch would compute in bfloat16."""
     with torch.autocast("cpu", dtype=torch.bfloat16):
         return loss(f, y, costs=costs)
 
 
 def _short(name: str) -> Callable[..., Any]:
-    def form(loss: Any, f: Any, y: Any, costs: Any) -> Any:
+    def form(loss: Loss, f: Tensor, y: Tensor, costs: Tensor | None) -> Tensor:
         kind = getattr(torch, name)
         short = f.to(kind)
         seen = f.detach() if costs is None else torch.cat([f.detach(), costs, f.detach() + costs])
@@ -190,11 +196,11 @@ def candidate(
     ask, alone = FORMS[form], form in ("rows", "later", "autocast", "bfloat16", "float16")
 
     def answer(
-        scores: Any, y: Any, costs: Any = None, sample_weight: Any = None, **given: Any
+        scores: object, y: object, costs: object = None, sample_weight: object = None, **given: Any
     ) -> Any:
         run = torch.compile(loss, fullgraph=True, dynamic=True) if compiled else loss
 
-        def asked(scores: Any, y: Any, **more: Any) -> Any:
+        def asked(scores: object, y: object, **more: Any) -> Any:
             kept = {name: value for name, value in more.items() if value is not None}
             return run(scores, y, **{"reduction": "none", **given, **kept})
 

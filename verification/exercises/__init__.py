@@ -1,6 +1,7 @@
 """The exam: one exercise per file, found by discovery.
 
-An exercise is a module whose docstring is its title and its statement, with
+An exercise is a module whose docstring is its title, its statement and, under ``Hints``, three paragraphs: an idea,
+the next formula, nearly all. The module has
 
 ``LECTURE`` : int
     The lecture of the course that it belongs to.
@@ -8,9 +9,7 @@ An exercise is a module whose docstring is its title and its statement, with
     What the kit judges, ``"simplex.projection"``. Without it the module judges by itself:
     ``instances(seed)`` yields arguments, from small to large, and ``judge(answer, **arguments)`` returns
     a `Judgement`.
-``HINTS`` : str
-    Three paragraphs: an idea, the next formula, nearly all.
-``KEY`` : function
+a function of the name in "Write `name(...)`", the key
     A solution in numpy alone; its signature is that of what is handed in.
 
 Functions under `wrong` are answers that students do hand in. What `key_source` prints is the module without
@@ -22,6 +21,7 @@ import functools
 import importlib
 import inspect
 import pkgutil
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
@@ -60,7 +60,8 @@ class Exercise:
     @property
     def statement(self) -> str:
         """What is asked, in Markdown."""
-        return inspect.cleandoc((self.module.__doc__ or "").partition("\n")[2])
+        asked, _, _ = (self.module.__doc__ or "").partition("\nHints\n-----\n")
+        return inspect.cleandoc(asked.partition("\n")[2])
 
     @property
     def lecture(self) -> int:
@@ -70,19 +71,22 @@ class Exercise:
     @property
     def hints(self) -> tuple[str, str, str]:
         """An idea, the next formula, nearly all."""
-        first, second, third = self.module.HINTS.strip().split("\n\n")
+        told = (self.module.__doc__ or "").partition("\nHints\n-----\n")[2]
+        first, second, third = told.strip().split("\n\n")
         return first, second, third
 
     @property
     def key(self) -> Callable[..., Any]:
         """The lecturer's solution."""
-        found: Callable[..., Any] = self.module.KEY
+        found: Callable[..., Any] = getattr(self.module, self.function)
         return found
 
     @property
     def function(self) -> str:
-        """The name under which a solution is looked for."""
-        return self.key.__name__
+        """The name under which a solution is looked for: the one that is asked for."""
+        found = re.search(r"Write\s+`(\w+)\(", self.statement)
+        assert found is not None, self.name
+        return found[1]
 
     @property
     def wrong(self) -> dict[str, Callable[..., Any]]:

@@ -5,15 +5,9 @@ The loss of m binary problems is L(z) = sum_j log(1 + e^{z_j}). Write `conjugate
     L*(x) = sup over z of <x,z> - L(z),
 
 for a vector x: a number, and infinity (`np.inf`) where the supremum is not finite.
-"""
 
-import numpy as np
-
-from verification.exercises import wrong
-
-LECTURE = 1
-PROBLEM = "ova_logistic.conjugate"
-HINTS = """
+Hints
+-----
 L is a sum over coordinates, and so is its conjugate. Solve one: where is the derivative of
 x z - log(1 + e^z) zero?
 
@@ -23,6 +17,13 @@ x log x + (1 - x) log(1 - x), with 0 log 0 = 0, summed over the coordinates if a
 lie in [0, 1], and infinity otherwise. log1p(-x) keeps the digits of small x.
 """
 
+import numpy as np
+
+from verification.exercises import wrong
+
+LECTURE = 1
+PROBLEM = "ova_logistic.conjugate"
+
 
 def conjugate(x: np.ndarray) -> float:
     """The negative binary entropy."""
@@ -31,9 +32,6 @@ def conjugate(x: np.ndarray) -> float:
     inner = x[x > 0]
     rest = x[x < 1]
     return float((inner * np.log(inner)).sum() + ((1 - rest) * np.log1p(-rest)).sum())
-
-
-KEY = conjugate
 
 
 @wrong

@@ -6,15 +6,9 @@ With u_j = f_j - f_y over the d = m - 1 other classes the softmax (cross-entropy
 
 Write `conjugate(x)`: L*(x) = sup over u of <x,u> - L(u), a number, and infinity (`np.inf`)
 where the supremum is not finite.
-"""
 
-import numpy as np
-
-from verification.exercises import wrong
-
-LECTURE = 4
-PROBLEM = "softmax.conjugate"
-HINTS = """
+Hints
+-----
 Set the gradient to zero: x_j = e^{u_j} / (1 + sum e^u). What is 1 - s, s = <1,x>, then?
 
 1 - s = 1/(1 + sum e^u), so that u_j = log x_j - log(1 - s) and L(u) = -log(1 - s).
@@ -23,6 +17,13 @@ Set the gradient to zero: x_j = e^{u_j} / (1 + sum e^u). What is 1 - s, s = <1,x
 the negative entropy of the m probabilities. The sum rounds: s up to 1 + a few d eps counts
 as 1.
 """
+
+import numpy as np
+
+from verification.exercises import wrong
+
+LECTURE = 4
+PROBLEM = "softmax.conjugate"
 
 
 def conjugate(x: np.ndarray) -> float:
@@ -33,9 +34,6 @@ def conjugate(x: np.ndarray) -> float:
     inner = x[x > 0]
     rest = max(1 - s, 0.0)
     return float((inner * np.log(inner)).sum() + (rest * np.log1p(-s) if rest > 0 else 0.0))
-
-
-KEY = conjugate
 
 
 @wrong

@@ -7,15 +7,9 @@ For an example of class y let u_j = f_j - f_y over the d = m - 1 other classes, 
 Write `conjugate(x, k=1)`: L*(x) = sup over u of <x,u> - L(u), for a vector x of d numbers:
 a number, and infinity (`np.inf`) where the supremum is not finite. This is what stands in
 the dual. Points on the border count as inside, and sums are rounded: allow for a few d eps.
-"""
 
-import numpy as np
-
-from verification.exercises import wrong
-
-LECTURE = 4
-PROBLEM = "topk_hinge_alpha.conjugate"
-HINTS = """
+Hints
+-----
 Without the 1, L would be positively homogeneous: the support function of a set, whose
 conjugate is 0 on that set. A shift of the argument adds a linear term.
 
@@ -26,6 +20,13 @@ S_k(z)/k, or 0, is the largest <x,z> over {x >= 0, <1,x> <= 1, x_i <= <1,x>/k}; 
 Compare k x_i with s, and allow for the rounding of the sum: a few d eps.
 """
 
+import numpy as np
+
+from verification.exercises import wrong
+
+LECTURE = 4
+PROBLEM = "topk_hinge_alpha.conjugate"
+
 
 def conjugate(x: np.ndarray, k: int = 1) -> float:
     """-<1,x> on the top-k simplex, whose borders are as sharp as the sum is."""
@@ -33,9 +34,6 @@ def conjugate(x: np.ndarray, k: int = 1) -> float:
     slack = 4 * x.size * np.finfo(float).eps * np.abs(x).sum()
     inside = x.min() >= 0 and s <= 1 + slack and k * x.max() <= s + slack
     return -float(s) if inside else np.inf
-
-
-KEY = conjugate
 
 
 @wrong

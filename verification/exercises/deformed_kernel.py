@@ -9,6 +9,16 @@ slacks). With Zt = [Z 1] (a column of ones) it is
 Write `kernel(Z, C, lam)`: Q of shape (n, n) for Z of shape (n, s). C/lam may be 1e12, and Q
 must keep its digits; as Xu et al. 2016 print it, equation (5), with K = Zt Zt' and the
 inverse of an n x n matrix subtracted, it does not.
+
+Hints
+-----
+Two forms of the same matrix (Woodbury). Which one subtracts nearly equal numbers when C/lam
+is large?
+
+The form above: an s+1 by s+1 matrix, positive definite, nothing is subtracted. Q = F F'
+keeps it symmetric.
+
+L = cholesky(lam I + C Zt'Zt), F = (L^-1 Zt')', Q = F F'.
 """
 
 from collections.abc import Iterator
@@ -21,15 +31,6 @@ from verification.exercises import _exact, wrong
 from verification.verdicts.verdict import Judgement
 
 LECTURE = 11
-HINTS = """
-Two forms of the same matrix (Woodbury). Which one subtracts nearly equal numbers when C/lam
-is large?
-
-The form above: an s+1 by s+1 matrix, positive definite, nothing is subtracted. Q = F F'
-keeps it symmetric.
-
-L = cholesky(lam I + C Zt'Zt), F = (L^-1 Zt')', Q = F F'.
-"""
 
 
 def kernel(Z: np.ndarray, C: float, lam: float) -> np.ndarray:
@@ -38,9 +39,6 @@ def kernel(Z: np.ndarray, C: float, lam: float) -> np.ndarray:
     L = np.linalg.cholesky(lam * np.eye(Zt.shape[1]) + C * Zt.T @ Zt)
     F = np.linalg.solve(L, Zt.T).T
     return F @ F.T
-
-
-KEY = kernel
 
 
 def instances(seed: int = 0) -> Iterator[dict[str, Any]]:

@@ -7,6 +7,17 @@ m numbers per example.
 Write `dual_value(X, y, A, C, k)`: D(A) for X of shape (n, d), labels y in 0..m-1, A of
 shape (n, m): the lower bound on the training problem that Fenchel's duality gives, with W =
 X'A, and minus infinity (`-np.inf`) where A is outside of its domain.
+
+Hints
+-----
+D(A) = -C sum_i L*(-a_i/C) - 1/2 ||X'A||^2. The conjugate in the scores is the one of
+`conjugate_topk_hinge`, where the entry at y takes what the others give.
+
+With x = -a_i over the others and s = <1,x>, the term of an example is +s if x >= 0, s <= C,
+x_j <= s/k and a_iy = s; otherwise D = -infinity.
+
+sum_i A[i, y_i] - ||X'A||^2/2 if every row of A sums to 0, s = A[i, y_i] <= C, and all other
+entries lie between -s/k and 0.
 """
 
 from collections.abc import Iterator
@@ -19,16 +30,6 @@ from verification.exercises import _exact, wrong
 from verification.verdicts.verdict import Judgement
 
 LECTURE = 5
-HINTS = """
-D(A) = -C sum_i L*(-a_i/C) - 1/2 ||X'A||^2. The conjugate in the scores is the one of
-`conjugate_topk_hinge`, where the entry at y takes what the others give.
-
-With x = -a_i over the others and s = <1,x>, the term of an example is +s if x >= 0, s <= C,
-x_j <= s/k and a_iy = s; otherwise D = -infinity.
-
-sum_i A[i, y_i] - ||X'A||^2/2 if every row of A sums to 0, s = A[i, y_i] <= C, and all other
-entries lie between -s/k and 0.
-"""
 
 
 def dual_value(X: np.ndarray, y: np.ndarray, A: np.ndarray, C: float, k: int) -> float:
@@ -45,9 +46,6 @@ def dual_value(X: np.ndarray, y: np.ndarray, A: np.ndarray, C: float, k: int) ->
         & (k * x.max(axis=1) <= s + slack)
     )
     return float(s.sum() - ((X.T @ A) ** 2).sum() / 2) if inside.all() else -np.inf
-
-
-KEY = dual_value
 
 
 def instances(seed: int = 0) -> Iterator[dict[str, Any]]:

@@ -7,6 +7,18 @@ matrix.
 
 Write `gap(X, y, W, A, C, k)`: a number that P(W) exceeds the optimum by at most, P(W) -
 D(A); infinity (`np.inf`) where A proves nothing.
+
+Hints
+-----
+P(W) is an upper bound on the optimum for every W, D(A) a lower one for every A in the
+domain. Neither needs the other.
+
+D(A) is that of `dual_value`: sum of the A[i, y_i] minus 1/2 ||X'A||^2. It is X'A there, not
+W.
+
+P: f = X W, z = f - f_y + 1 without the entry at y, the k largest summed, max with 0,
+divided by k, times C. Then P - D, and infinity if a row of A violates: sums to 0, s = A[i,
+y_i] <= C, the others in [-s/k, 0].
 """
 
 from collections.abc import Iterator
@@ -19,17 +31,6 @@ from verification.exercises import _exact, wrong
 from verification.verdicts.verdict import Judgement
 
 LECTURE = 8
-HINTS = """
-P(W) is an upper bound on the optimum for every W, D(A) a lower one for every A in the
-domain. Neither needs the other.
-
-D(A) is that of `dual_value`: sum of the A[i, y_i] minus 1/2 ||X'A||^2. It is X'A there, not
-W.
-
-P: f = X W, z = f - f_y + 1 without the entry at y, the k largest summed, max with 0,
-divided by k, times C. Then P - D, and infinity if a row of A violates: sums to 0, s = A[i,
-y_i] <= C, the others in [-s/k, 0].
-"""
 
 
 def gap(X: np.ndarray, y: np.ndarray, W: np.ndarray, A: np.ndarray, C: float, k: int) -> float:
@@ -53,9 +54,6 @@ def gap(X: np.ndarray, y: np.ndarray, W: np.ndarray, A: np.ndarray, C: float, k:
     losses = np.maximum(np.sort(z, axis=1)[:, -k:].sum(axis=1), 0.0) / k
     D = s.sum() - ((X.T @ A) ** 2).sum() / 2
     return float((W**2).sum() / 2 + C * losses.sum() - D)
-
-
-KEY = gap
 
 
 def instances(seed: int = 0) -> Iterator[dict[str, Any]]:

@@ -7,6 +7,17 @@ probabilities p its best scores are all equal, which say nothing.
 Write `fooled(m, k)`: class probabilities p_1 > p_2 > ... > p_m > 0 (m numbers, sum 1) at
 which f = 0, and nothing else but constant scores, minimises the risk sum_y p_y L(y, f). You
 are asked for k = 1, ..., m - 2; at m = k + 1 there is no such p.
+
+Hints
+-----
+At f = 0 every z is 1 and the risk is 1. Raise one score, f_j = t: what happens to the risk?
+
+Class j gains p_j t, the others lose (1 - p_j) t/k. So p_j < (1 - p_j)/k is needed for every
+j. It is also enough: write down a flow from each class y to the others, at most p_y/k on an
+arc, that returns p_j to every j.
+
+All p_j < 1/(k + 1), strictly falling, with sum 1. Since m > k + 1, the uniform distribution
+has room: p_j = 1/m + e (m + 1 - 2 j), e small enough.
 """
 
 from collections.abc import Iterator
@@ -20,25 +31,12 @@ from verification.exercises import wrong
 from verification.verdicts.verdict import Judgement, Verdict
 
 LECTURE = 9
-HINTS = """
-At f = 0 every z is 1 and the risk is 1. Raise one score, f_j = t: what happens to the risk?
-
-Class j gains p_j t, the others lose (1 - p_j) t/k. So p_j < (1 - p_j)/k is needed for every
-j. It is also enough: write down a flow from each class y to the others, at most p_y/k on an
-arc, that returns p_j to every j.
-
-All p_j < 1/(k + 1), strictly falling, with sum 1. Since m > k + 1, the uniform distribution
-has room: p_j = 1/m + e (m + 1 - 2 j), e small enough.
-"""
 
 
 def fooled(m: int, k: int) -> np.ndarray:
     """Near the uniform distribution; the largest is 1/m + half of the room to 1/(k + 1)."""
     slope = np.linspace(1.0, -1.0, m)
     return 1 / m + slope * min(1 / (k + 1) - 1 / m, 1 / m) / 2
-
-
-KEY = fooled
 
 
 def instances(seed: int = 0) -> Iterator[dict[str, Any]]:

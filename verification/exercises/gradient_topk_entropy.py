@@ -6,15 +6,9 @@ With u_j = f_j - f_y over the d = m - 1 other classes the top-k entropy (alpha) 
 
 Write `gradient(scores, y, k=1)`: the gradient of L in the m scores. For k = 1 it is
 softmax. Every entry counts, also the tiny ones.
-"""
 
-import numpy as np
-
-from verification.exercises import wrong
-
-LECTURE = 4
-PROBLEM = "topk_entropy_alpha.gradient"
-HINTS = """
+Hints
+-----
 The gradient in u is the maximiser x (Danskin). Which entries can be at their cap s/k?
 
 The largest ones, U. For the others x_j is proportional to e^{u_j}: x_j = s min(1/k, (1 -
@@ -25,6 +19,13 @@ s = 1/(1 + e^{-v}) with v = rho log k + (sum of u over U)/k + (1 - rho) log(Z/(1
 Keep Z as a logarithm (log-sum-exp from the smallest entry on, never by subtraction) and log
 s = -log(1 + e^{-v}). The gradient is x_j at j != y and -s at y.
 """
+
+import numpy as np
+
+from verification.exercises import wrong
+
+LECTURE = 4
+PROBLEM = "topk_entropy_alpha.gradient"
 
 
 def gradient(scores: np.ndarray, y: int, k: int = 1) -> np.ndarray:
@@ -38,9 +39,6 @@ def gradient(scores: np.ndarray, y: int, k: int = 1) -> np.ndarray:
     log_s = -np.logaddexp(0.0, -v)
     x = np.exp(log_s + np.minimum(-np.log(k), np.log(1 - rho) + u - log_z[n]))
     return np.insert(x, y, -np.exp(log_s))
-
-
-KEY = gradient
 
 
 @wrong

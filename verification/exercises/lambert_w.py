@@ -6,15 +6,9 @@ the same.
 
 It appears in every entropy update. `lambertw(exp(t))` overflows from t = 710 on and is 0
 below -745 at best.
-"""
 
-import numpy as np
-
-from verification.exercises import wrong
-
-LECTURE = 12
-PROBLEM = "lambert_w_exp.value"
-HINTS = """
+Hints
+-----
 Where t is very small w is e^t, and where it is large w is about t - log t. Newton does the
 rest, if the equation is written so that nothing overflows.
 
@@ -25,6 +19,13 @@ t > 1: start w = t - log(t) (or 1), iterate w <- w (1 + t - log w)/(1 + w). t <=
 e^t/(1 + e^t) at first, then w <- w exp(r/(1 + w)) with r = t - w - log w while w is a
 normal float; below t = -36, w = e^t.
 """
+
+import numpy as np
+
+from verification.exercises import wrong
+
+LECTURE = 12
+PROBLEM = "lambert_w_exp.value"
 
 
 def value(t: np.ndarray) -> np.ndarray:
@@ -41,9 +42,6 @@ def value(t: np.ndarray) -> np.ndarray:
         e = np.exp(small - v)
         v = v - (v - e) / (1 + e)
     return np.where(t > 1, w, np.where(t < -36, np.exp(np.minimum(t, 0)), v))
-
-
-KEY = value
 
 
 @wrong

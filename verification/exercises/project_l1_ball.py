@@ -5,6 +5,15 @@ Write `project(a, r=1.0)`: the nearest point to a in {|x_1| + ... + |x_d| <= r},
     x = argmin 1/2 ||x - a||^2  subject to  ||x||_1 <= r,
 
 for a vector a of any signs and r >= 0. Points inside stay where they are.
+
+Hints
+-----
+The signs of x are those of a. What remains for |x|?
+
+If ||a||_1 <= r, x = a. Otherwise |x| is the projection of |a| onto the simplex of sum r.
+
+x = sign(a) max(h - b, 0) with b = max|a| - |a| and the height h of the exercise
+`project_simplex` at |a|; r = 0 gives 0.
 """
 
 import numpy as np
@@ -13,14 +22,6 @@ from verification.exercises import wrong
 
 LECTURE = 2
 PROBLEM = "l1_ball.projection"
-HINTS = """
-The signs of x are those of a. What remains for |x|?
-
-If ||a||_1 <= r, x = a. Otherwise |x| is the projection of |a| onto the simplex of sum r.
-
-x = sign(a) max(h - b, 0) with b = max|a| - |a| and the height h of the exercise
-`project_simplex` at |a|; r = 0 gives 0.
-"""
 
 
 def project(a: np.ndarray, r: float = 1.0) -> np.ndarray:
@@ -33,9 +34,6 @@ def project(a: np.ndarray, r: float = 1.0) -> np.ndarray:
     heights = (r + np.cumsum(ascending)) / np.arange(1, a.size + 1)
     height = heights[ascending < heights][-1] if r > 0 else 0.0
     return np.sign(a) * np.maximum(height - below, 0.0)
-
-
-KEY = project
 
 
 @wrong

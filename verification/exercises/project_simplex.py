@@ -7,15 +7,9 @@ for a vector a of d numbers and r >= 0,
 
 The entries of a may be equal, and they may be much larger than r: then a - r may round to
 a.
-"""
 
-import numpy as np
-
-from verification.exercises import wrong
-
-LECTURE = 2
-PROBLEM = "simplex.projection"
-HINTS = """
+Hints
+-----
 Write the Lagrangian with one multiplier t for <1,x> = r. What is x_i for a given t?
 
 x_i = max(a_i - t, 0). The sum over i falls in t, and between two entries of a it is linear:
@@ -26,6 +20,13 @@ the largest entry of x is h_n for the last n with b_n < h_n (0 if r = 0), and x_
 b_i, 0). Measured from the largest entry nothing cancels.
 """
 
+import numpy as np
+
+from verification.exercises import wrong
+
+LECTURE = 2
+PROBLEM = "simplex.projection"
+
 
 def project(a: np.ndarray, r: float = 1.0) -> np.ndarray:
     """Sort the distances from the largest entry; the height is the last one that covers its own."""
@@ -34,9 +35,6 @@ def project(a: np.ndarray, r: float = 1.0) -> np.ndarray:
     heights = (r + np.cumsum(ascending)) / np.arange(1, a.size + 1)
     height = heights[ascending < heights][-1] if r > 0 else 0.0
     return np.maximum(height - below, 0.0)
-
-
-KEY = project
 
 
 @wrong

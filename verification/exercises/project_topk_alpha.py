@@ -7,15 +7,9 @@ k-th part of the sum,
 
 for an integer k >= 1 and r >= 0. It is the domain of the conjugate of the top-k hinge
 (Lapin, Hein, Schiele 2015, Definition 1), and {0} for k > d.
-"""
 
-import numpy as np
-
-from verification.exercises import wrong
-
-LECTURE = 3
-PROBLEM = "topk_simplex_alpha.projection"
-HINTS = """
+Hints
+-----
 With the height u = s/k as a number of its own the set is a box, cut by <1,x> = k u. What is
 x for a given u and a multiplier t? And when is x = 0?
 
@@ -28,6 +22,13 @@ a_[k] + a_i)_+ and u(q) = min((S_k(a) + delta)/k, r/k). Then delta(q) = sum over
 largest of (u - q - a_i + a_[k])_+ at the solution; the difference rises in q: bisect q from
 0 on.
 """
+
+import numpy as np
+
+from verification.exercises import wrong
+
+LECTURE = 3
+PROBLEM = "topk_simplex_alpha.projection"
 
 
 def project(a: np.ndarray, k: int, r: float = 1.0) -> np.ndarray:
@@ -47,9 +48,6 @@ def project(a: np.ndarray, k: int, r: float = 1.0) -> np.ndarray:
     while low < (middle := low + (high - low) / 2) < high:
         low, high = (middle, high) if height(middle)[1] < 0 else (low, middle)
     return np.clip(a - order[k - 1] + high, 0.0, height(high)[0])
-
-
-KEY = project
 
 
 @wrong

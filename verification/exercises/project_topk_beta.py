@@ -5,15 +5,9 @@ Write `project(a, k, r=1.0)`: the nearest point to a in
     {x in R^d : 0 <= x_i <= r/k, <1,x> <= r},
 
 for an integer k >= 1 and r >= 0. The caps are shares of the bound r, not of the sum.
-"""
 
-import numpy as np
-
-from verification.exercises import wrong
-
-LECTURE = 3
-PROBLEM = "topk_simplex_beta.projection"
-HINTS = """
+Hints
+-----
 A box and one inequality: one multiplier t >= 0 decides. What is x for a given t?
 
 x = clip(a - t, 0, r/k), where t = 0 if the sum is at most r then, and otherwise sum x = r.
@@ -23,6 +17,13 @@ If the sum at t = 0 exceeds r, put t = a_[k] - q with a_[k] the k-th largest ent
 of clip(a - a_[k] + q, 0, r/k) rises in q, is below r at q = 0 and at least r at q = r/k.
 Bisect.
 """
+
+import numpy as np
+
+from verification.exercises import wrong
+
+LECTURE = 3
+PROBLEM = "topk_simplex_beta.projection"
 
 
 def project(a: np.ndarray, k: int, r: float = 1.0) -> np.ndarray:
@@ -38,9 +39,6 @@ def project(a: np.ndarray, k: int, r: float = 1.0) -> np.ndarray:
             (middle, high) if np.clip(from_kth + middle, 0.0, cap).sum() < r else (low, middle)
         )
     return np.clip(from_kth + high, 0.0, cap)
-
-
-KEY = project
 
 
 @wrong

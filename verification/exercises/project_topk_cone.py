@@ -5,15 +5,9 @@ Write `project(a, k)`: the nearest point to a in the cone
     {x in R^d : x >= 0, x_i <= s/k},  s = <1,x>,
 
 for an integer k >= 1: the top-k simplex without the bound on the sum. It is {0} for k > d.
-"""
 
-import numpy as np
-
-from verification.exercises import wrong
-
-LECTURE = 3
-PROBLEM = "topk_cone.projection"
-HINTS = """
+Hints
+-----
 For a cone, a - x is orthogonal to x. For which a is the projection 0? (The polar cone.)
 
 x = 0 if and only if the k largest entries have a sum S_k(a) <= 0. Otherwise x = clip(a - t,
@@ -23,6 +17,13 @@ Put t = a_[k] - q. With delta(q) = sum over the others of (q - a_[k] + a_i)_+ th
 u = (S_k(a) + delta)/k; bisect q in [0, max a] for delta = sum over the k largest of (u - q
 - a_i + a_[k])_+.
 """
+
+import numpy as np
+
+from verification.exercises import wrong
+
+LECTURE = 3
+PROBLEM = "topk_cone.projection"
 
 
 def project(a: np.ndarray, k: int) -> np.ndarray:
@@ -42,9 +43,6 @@ def project(a: np.ndarray, k: int) -> np.ndarray:
     while low < (middle := low + (high - low) / 2) < high:
         low, high = (middle, high) if height(middle)[1] < 0 else (low, middle)
     return np.clip(a - order[k - 1] + high, 0.0, height(high)[0])
-
-
-KEY = project
 
 
 @wrong

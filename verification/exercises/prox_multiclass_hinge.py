@@ -6,6 +6,15 @@ Write `prox(v, t=1.0)`: the minimiser over u in R^d of
 
 for a vector v and a step t > 0. L is the loss of Crammer and Singer in the differences u_j
 = f_j - f_y.
+
+Hints
+-----
+Moreau: the prox of t L at v, and t times the prox of L*/t at v/t, add up to v.
+
+L* is -<1,x> on {x >= 0, <1,x> <= 1}: its prox is a projection of a shifted point.
+
+u = v - t p, where p is the projection of (v + 1)/t onto {x >= 0, <1,x> <= 1}: max(b, 0) if
+its sum is at most 1, else the simplex.
 """
 
 import numpy as np
@@ -14,14 +23,6 @@ from verification.exercises import wrong
 
 LECTURE = 6
 PROBLEM = "multiclass_hinge.prox"
-HINTS = """
-Moreau: the prox of t L at v, and t times the prox of L*/t at v/t, add up to v.
-
-L* is -<1,x> on {x >= 0, <1,x> <= 1}: its prox is a projection of a shifted point.
-
-u = v - t p, where p is the projection of (v + 1)/t onto {x >= 0, <1,x> <= 1}: max(b, 0) if
-its sum is at most 1, else the simplex.
-"""
 
 
 def prox(v: np.ndarray, t: float = 1.0) -> np.ndarray:
@@ -34,9 +35,6 @@ def prox(v: np.ndarray, t: float = 1.0) -> np.ndarray:
         heights = (t + np.cumsum(ascending)) / np.arange(1, b.size + 1)
         x = np.maximum(heights[ascending < heights][-1] - below, 0.0)
     return v - x
-
-
-KEY = prox
 
 
 @wrong

@@ -7,6 +7,15 @@ classes,
 
 the beta top-k hinge with a strongly convex conjugate, hence a Lipschitz gradient, for gamma
 > 0.
+
+Hints
+-----
+Complete the square: the maximiser is a projection.
+
+x = p/gamma, p the projection of z onto {0 <= p_j <= gamma/k, <1,p> <= gamma}. Put it in.
+
+L = (<z,p> - ||p||^2/2)/gamma = sum p_j (z_j - p_j/2)/gamma; p = clip(z - t, 0, gamma/k), t
+= 0 or such that the sum is gamma (`project_topk_beta`).
 """
 
 import numpy as np
@@ -15,14 +24,6 @@ from verification.exercises import wrong
 
 LECTURE = 7
 PROBLEM = "smooth_topk_hinge_beta.value"
-HINTS = """
-Complete the square: the maximiser is a projection.
-
-x = p/gamma, p the projection of z onto {0 <= p_j <= gamma/k, <1,p> <= gamma}. Put it in.
-
-L = (<z,p> - ||p||^2/2)/gamma = sum p_j (z_j - p_j/2)/gamma; p = clip(z - t, 0, gamma/k), t
-= 0 or such that the sum is gamma (`project_topk_beta`).
-"""
 
 
 def value(scores: np.ndarray, y: int, k: int = 1, gamma: float = 1.0) -> float:
@@ -38,9 +39,6 @@ def value(scores: np.ndarray, y: int, k: int = 1, gamma: float = 1.0) -> float:
             low, high = (middle, high) if short else (low, middle)
         p = np.clip(from_kth + high, 0.0, cap)
     return float((p / gamma * (z - p / 2)).sum())
-
-
-KEY = value
 
 
 @wrong

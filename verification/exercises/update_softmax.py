@@ -8,16 +8,9 @@ the others and a_y = C s, where x minimises
 
 Every entry of a counts, also the tiny ones: scores of size 50 give x of size e^-50, and 1 -
 s as small.
-"""
 
-import numpy as np
-from scipy.special import wrightomega
-
-from verification.exercises import wrong
-
-LECTURE = 6
-PROBLEM = "softmax.sdca_update"
-HINTS = """
+Hints
+-----
 Set the derivative in x_j to zero and give what all j have in common a name, theta.
 
 theta = alpha s - log(1 - s), and alpha x_j + log x_j = b_j - theta: x_j = W(alpha e^{b_j -
@@ -29,6 +22,14 @@ Bisect s in (0, 1/2) if the root is there (theta with log1p(-s)). Otherwise bise
 is scipy.special.wrightomega(t); for alpha < 1 Newton in log x spares the digits of log
 alpha.
 """
+
+import numpy as np
+from scipy.special import wrightomega
+
+from verification.exercises import wrong
+
+LECTURE = 6
+PROBLEM = "softmax.sdca_update"
 
 
 def sdca_update(q: np.ndarray, y: int, k_ii: float, C: float = 1.0) -> np.ndarray:
@@ -61,9 +62,6 @@ def sdca_update(q: np.ndarray, y: int, k_ii: float, C: float = 1.0) -> np.ndarra
             low, high = (middle, high) if roots(everything - middle).sum() > 1 else (low, middle)
         x = C * roots(b - high)
     return np.insert(-x, y, x.sum())
-
-
-KEY = sdca_update
 
 
 @wrong

@@ -11,15 +11,9 @@ With x = -a over the d = m - 1 other classes and a_y = s = <1,x> the block maxim
     sum_j x_j (q_j - q_y + 1) - K_ii/2 (||x||^2 + s^2)  over  {x >= 0, s <= C, x_j <= s/k}.
 
 Return all m entries of a. K_ii may be 0, then so are the scores q.
-"""
 
-import numpy as np
-
-from verification.exercises import wrong
-
-LECTURE = 6
-PROBLEM = "topk_hinge_alpha.sdca_update"
-HINTS = """
+Hints
+-----
 Complete the square: the step is a projection with one more term, the square of the sum.
 
 With b = (q - q_y + 1)/K_ii over the others: minimise ||x - b||^2 + <1,x>^2 over the top-k
@@ -29,6 +23,13 @@ As in `project_topk_alpha` at b, but u = min((S_k(b) + delta)/(k (1 + k)), C/k).
 K_ii = 0 work with z = K_ii b; at K_ii = 0 the k largest z get C/k each if their sum is
 positive. Then a = -x, a_y = <1,x>.
 """
+
+import numpy as np
+
+from verification.exercises import wrong
+
+LECTURE = 6
+PROBLEM = "topk_hinge_alpha.sdca_update"
 
 
 def sdca_update(q: np.ndarray, y: int, k_ii: float, C: float = 1.0, k: int = 1) -> np.ndarray:
@@ -52,9 +53,6 @@ def sdca_update(q: np.ndarray, y: int, k_ii: float, C: float = 1.0, k: int = 1) 
             low, high = (middle, high) if height(middle)[1] < 0 else (low, middle)
         x = np.clip(z - order[k - 1] + high, 0.0, height(high)[0]) / k_ii
     return np.insert(-x, y, x.sum())
-
-
-KEY = sdca_update
 
 
 @wrong

@@ -8,15 +8,9 @@ the negative j. The loss is the maximum over all rankings of
 
 Write `loss_augmented_inference(scores, y)`: the coefficients a(R) of a ranking that attains
 it, an entry per sample.
-"""
 
-import numpy as np
-
-from verification.exercises import wrong
-
-LECTURE = 10
-PROBLEM = "average_precision.loss_augmented_inference"
-HINTS = """
+Hints
+-----
 Within the positives, and within the negatives, the order is that of the scores. Then each
 negative asks by itself: above how many positives do I stand?
 
@@ -28,6 +22,13 @@ opt_j = argmax of delta_j over 1, ..., P + 1, with delta_j(P + 1) = 0: below all
 a place, too (the printed Algorithm 1 leaves it out). Then t_j = P + 1 - opt_j, and c_k =
 #{j : opt_j <= k}.
 """
+
+import numpy as np
+
+from verification.exercises import wrong
+
+LECTURE = 10
+PROBLEM = "average_precision.loss_augmented_inference"
 
 
 def loss_augmented_inference(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -44,9 +45,6 @@ def loss_augmented_inference(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
     a[down] = 2 * t / (P * N)
     a[up] = -2 * (t[:, None] > P - k).sum(axis=0) / (P * N)
     return a
-
-
-KEY = loss_augmented_inference
 
 
 @wrong

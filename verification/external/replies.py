@@ -62,7 +62,7 @@ def answer(reply: Reply, given: Mapping[str, Any], model: bool, folder: Path | N
     return Candidate(fields["x"], fields["dual"]) if "dual" in fields else fields["x"]
 
 
-def main_array(result: Any) -> np.ndarray | None:
+def main_array(result: object) -> np.ndarray | None:
     """The array of an answer that a later call may overwrite."""
     if isinstance(result, tuple):
         result = result[-1] if len(result) == 3 else result[0]
@@ -96,7 +96,7 @@ def _write(target: np.ndarray, now: np.ndarray) -> None:
 def _unknowns(reply: Reply, folder: Path | None) -> Any:
     """The unknowns of a model: by name in parts, or in x and dual; or arrays there."""
 
-    def read(value: Any, where: str) -> Any:
+    def read(value: object, where: str) -> Any:
         if isinstance(value, Mapping) and not {"values", "npz"} & set(value):
             return {str(n): decode(v, str(n), folder) for n, v in value.items()}
         return None if value is None else decode(value, where, folder)

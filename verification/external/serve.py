@@ -101,7 +101,7 @@ class Server:
         output = self.function(*args, **named, **options)
         return self.call.unwrapped(output, bool(options.get("return_complement")))
 
-    def _memory(self, x: Any, params: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
+    def _memory(self, x: object, params: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
         """Whether the last answer has changed meanwhile, and whether this one is a view."""
         found: dict[str, Any] = {}
         if self._last is not None and self._last[0].tobytes() != self._last[1]:

@@ -40,14 +40,14 @@ def number(value: float, hexadecimal: bool = False) -> float | str:
     return value.hex() if hexadecimal else value
 
 
-def scalar(value: Any, hexadecimal: bool = False) -> Any:
+def scalar(value: object, hexadecimal: bool = False) -> Any:
     """A parameter as JSON."""
     if isinstance(value, np.generic):
         value = value.item()
     return number(value, hexadecimal) if isinstance(value, float) else value
 
 
-def read(value: Any, where: str) -> Any:
+def read(value: object, where: str) -> Any:
     """A parameter as `scalar` or `array` wrote it."""
     if isinstance(value, Mapping):
         return decode(value, where)
@@ -87,7 +87,7 @@ def loads(line: bytes) -> dict[str, Any]:
     return message
 
 
-def excerpt(value: Any, length: int = 120) -> str:
+def excerpt(value: object, length: int = 120) -> str:
     """The beginning of something, for a message."""
     if isinstance(value, (bytes, bytearray)):
         text = bytes(value[: length + 1]).decode("utf-8", "backslashreplace")
@@ -96,7 +96,7 @@ def excerpt(value: Any, length: int = 120) -> str:
     return text if len(text) <= length else text[:length] + " ..."
 
 
-def floating(value: Any, where: str) -> float:
+def floating(value: object, where: str) -> float:
     """Read a number: JSON's own, hexadecimal, nan or inf; MalformedError for any other thing."""
     if isinstance(value, str):
         if value in NOT_FINITE:
@@ -120,7 +120,7 @@ def floating(value: Any, where: str) -> float:
     raise MalformedError(f"{where} holds {said} where a number belongs{fix}")
 
 
-def decode(value: Any, where: str, folder: Path | None = None) -> np.ndarray:
+def decode(value: object, where: str, folder: Path | None = None) -> np.ndarray:
     """Read an array: a number, (nested) lists of numbers, or an object as `array` writes it.
 
     Raises
@@ -137,7 +137,7 @@ def decode(value: Any, where: str, folder: Path | None = None) -> np.ndarray:
     return _shaped(np.array(flat, dtype=np.float64), shape, where)
 
 
-def _flatten(value: Any, where: str, flat: list[float]) -> tuple[int, ...]:
+def _flatten(value: object, where: str, flat: list[float]) -> tuple[int, ...]:
     if not isinstance(value, list):
         flat.append(floating(value, where))
         return ()
@@ -178,7 +178,7 @@ def _shaped(found: np.ndarray, shape: Sequence[int], where: str) -> np.ndarray:
         raise MalformedError(f"{where} has shape {excerpt(shape)}, which numpy lacks") from error
 
 
-def _entries(entries: Any, dtype: str, where: str) -> np.ndarray:
+def _entries(entries: object, dtype: str, where: str) -> np.ndarray:
     if dtype.startswith("float"):
         return decode(entries, where).astype(dtype)
     flat = entries if isinstance(entries, list) else [entries]

@@ -40,5 +40,5 @@ def _given(exercise: Exercise) -> Iterator[dict[str, Any]]:
         yield {n: np.round(v, 2) if _floats(v) else v for n, v in instance.params.items()}
 
 
-def _floats(value: Any) -> bool:
+def _floats(value: object) -> bool:
     return isinstance(value, (float, np.ndarray)) and np.asarray(value).dtype.kind == "f"

@@ -178,7 +178,7 @@ def _results(exercise: Exercise, call: Caller, seed: int) -> Iterator[Result]:
 
 
 def _judgement(
-    exercise: Exercise, answer: Any, instance: Instance, given: dict[str, Any]
+    exercise: Exercise, answer: object, instance: Instance, given: dict[str, Any]
 ) -> Judgement:
     """What the exercise says of an answer, after what holds for all of them."""
     for name, value in instance.params.items():

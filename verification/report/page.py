@@ -32,7 +32,7 @@ def render_html(document: Document) -> str:
 def _template() -> "jinja2.Template":
     from jinja2 import Environment, PackageLoader
 
-    def shown(value: Any) -> Any:
+    def shown(value: object) -> Any:
         """Control characters, which HTML forbids, as symbols."""
         return visible(value) if type(value) is str else value
 

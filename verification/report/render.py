@@ -107,7 +107,7 @@ def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Convert nested numpy and dataclass-like values to what JSON knows."""
     if isinstance(value, Mapping):
         return {str(k): plain(v) for k, v in value.items()}

@@ -1,9 +1,8 @@
 """``refsolve bench topk``, ``entropy``, ``ap``, ``svmplus``, ``torch``: speed; ``standing``, ``probe``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -11,19 +10,12 @@ from typing import Annotated, Any
 
 import typer
 
-from verification.app.console import (
-    JsonOption,
-    check_file,
-    finish,
-    one_of,
-    progress,
-    stderr,
-)
-from verification.benchmarks.records import Record, document
+from verification.app.console import check_file, one_of, progress, say
+from verification.app.options import command, option
+from verification.benchmarks.records import Record, Section, document
 from verification.errors import InvalidArgumentError
 from verification.report.document import Document
 
-REPEATS = 5
 #: What is measured, by section and by name: a record or several.
 Jobs = Mapping[str, Mapping[str, Callable[[], Any]]]
 
@@ -52,33 +44,44 @@ def _record(target: Path) -> None:
     from verification.report.environment import versions
     from verification.report.render import render_markdown, write_text
 
-    start = perf_counter()
-    suites: dict[str, Callable[..., Document]] = {
-        c.__name__: c for c in (topk, entropy, ap, svmplus)
-    }
-    parts: list[str] = []
+    start, parts = perf_counter(), list[str]()
     named = ", ".join(f"{name} {version}" for name, version in versions().items())
+    suites = {"topk": partial(topk, TopK()), "entropy": partial(entropy, Entropy()),
+              "ap": partial(ap, AP()), "svmplus": partial(svmplus, SVMPlus())}  # fmt: skip
     for name, measured in suites.items():
-        stderr().print(f"refsolve bench {name}", style="dim", highlight=False)
-        made = render_markdown(measured(as_json=None), 2)
-        parts.append(f"<!-- refsolve bench {name} -->\n{made}")
+        say(f"refsolve bench {name}")
+        parts.append(f"<!-- refsolve bench {name} -->\n{render_markdown(measured(), 2)}")
         minutes = (perf_counter() - start) / 60
         head = f"Measured by `refsolve bench --record` in {minutes:.0f} minutes: {named}."
         # each time: a disk that is full by now takes no hours of work along
         write_text(target, "\n".join([head, "", *parts]), "record")
 
 
-_Dataset = Annotated[
-    list[str] | None, typer.Option(help="digits, letter, mixture-100 or mixture-400; repeatable.")
-]
-_Training = Annotated[bool, typer.Option(help="Measure training.")]
-_Repeats = Annotated[int, typer.Option(min=1, help="Pairs of runs behind each median.")]
-_Strict = Annotated[
-    bool, typer.Option("--strict", help="End with exit code 1 if a target is missed.")
-]
+@dataclass(frozen=True, kw_only=True)
+class Strict:
+    """Whether targets decide."""
+
+    strict: bool = option("End with exit code 1 if a target is missed.", False, "--strict")
 
 
-def _measured(jobs: Jobs, compiled: bool = False, alone: bool = True) -> dict[str, list[Record]]:
+@dataclass(frozen=True, kw_only=True)
+class Paired(Strict):
+    """How often a pair is run."""
+
+    repeats: int = option("Pairs of runs behind each median.", 5, min=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trained(Paired):
+    """Benchmarks of training, among others."""
+
+    dataset: list[str] | None = option("digits, letter, mixture-100 or mixture-400; repeatable.")
+    training: bool = option("Measure training.", True)
+
+
+def _measured(
+    title: str, sections: Mapping[str, Section], jobs: Jobs, options: Strict, compiled: bool = False, alone: bool = True
+) -> Document:  # fmt: skip
     """Records of each section; ``compiled``: all kernels first; ``alone``: on one thread."""
     import fast
     from verification.benchmarks.timing import one_thread
@@ -94,118 +97,97 @@ def _measured(jobs: Jobs, compiled: bool = False, alone: bool = True) -> dict[st
                 result = job()
                 found[section] += [result] if isinstance(result, Record) else result
                 task.step()
-    return found
+    return document(title, sections, found, options.strict)
 
 
-def _asked(**parts: bool) -> None:
-    """Refuse to measure nothing."""
-    if not any(parts.values()):
-        options = ", ".join(f"--{name}" for name in parts)
-        raise InvalidArgumentError(f"nothing to measure; expected one of {options}")
+def _asked(options: object, *names: str) -> list[str]:
+    """The parts that are wanted; to measure nothing is refused."""
+    wanted = [name for name in names if getattr(options, name)]
+    if not wanted:
+        expected = ", ".join(f"--{name}" for name in names)
+        raise InvalidArgumentError(f"nothing to measure; expected one of {expected}")
+    return wanted
 
 
-@app.command()
-def topk(
-    dataset: _Dataset = None,
-    training: _Training = True,
-    projections: Annotated[bool, typer.Option(help="Measure projections.")] = True,
-    repeats: _Repeats = REPEATS,
-    strict: _Strict = False,
-    as_json: JsonOption = False,
-) -> Document:
+@dataclass(frozen=True, kw_only=True)
+class TopK(Trained):
+    """Of the top-k hinges."""
+
+    projections: bool = option("Measure projections.", True)
+
+
+@command(app)
+def topk(options: TopK) -> Document:
     """Top-k hinge: training at equal certified accuracy, and projections of 10 000 rows."""
     from verification.benchmarks import operations
 
-    cells = operations.grid() if projections else ()
     others = {
-        f"{name}, m = {m}, k = {k}": partial(operations.projection, name, m, k, repeats)
-        for name, m, k in cells
+        f"{name}, m = {m}, k = {k}": partial(operations.projection, name, m, k, options.repeats)
+        for name, m, k in (operations.grid() if options.projections else ())
     }
-    return _trained("topk", dataset, training, repeats, {"projections": others}, strict, as_json)
+    return _trained("topk", options, {"projections": others})
 
 
-@app.command()
-def entropy(
-    dataset: _Dataset = None,
-    training: _Training = True,
-    rows: Annotated[bool, typer.Option(help="Measure value and prox of long rows.")] = True,
-    repeats: _Repeats = REPEATS,
-    strict: _Strict = False,
-    as_json: JsonOption = False,
-) -> Document:
+@dataclass(frozen=True, kw_only=True)
+class Entropy(Trained):
+    """Of the entropies."""
+
+    rows: bool = option("Measure value and prox of long rows.", True)
+
+
+@command(app)
+def entropy(options: Entropy) -> Document:
     """Softmax and top-k entropy: training at equal certified accuracy, value and prox of long rows."""
     from verification.benchmarks import operations
 
-    losses = operations.LOSSES if rows else {}
     others = {
-        name: partial(operations.value_and_prox, name, k, repeats) for name, k in losses.items()
+        name: partial(operations.value_and_prox, name, k, options.repeats)
+        for name, k in (operations.LOSSES if options.rows else {}).items()
     }
-    return _trained("entropy", dataset, training, repeats, {"rows": others}, strict, as_json)
+    return _trained("entropy", options, {"rows": others})
 
 
-def _trained(
-    suite: str,
-    dataset: list[str] | None,
-    training: bool,
-    repeats: int,
-    others: Jobs,
-    strict: bool,
-    as_json: bool,
-) -> Document:
-    """Every chosen data set at every C, if ``training``, and what else is measured."""
+def _trained(suite: str, options: Trained, others: Jobs) -> Document:
+    """Every chosen data set at every C, if training is wanted, and what else is measured."""
     from verification.benchmarks import operations
     from verification.benchmarks.training import CS, DATASETS, SECTION, measure
 
-    chosen = one_of("dataset", dataset, DATASETS) if training else []
     jobs = {
-        f"{name}, C = {C:g}": partial(measure, suite, name, C, repeats)
-        for name in chosen
+        f"{name}, C = {C:g}": partial(measure, suite, name, C, options.repeats)
+        for name in (one_of("dataset", options.dataset, DATASETS) if options.training else ())
         for C in CS
     }
-    found = _measured({"training": jobs, **others}, compiled=True)
     sections = {"training": SECTION, **operations.SECTIONS}
     title = f"Benchmark {suite}, one thread"
-    return finish(document(title, sections, found, strict), as_json)
+    return _measured(title, sections, {"training": jobs, **others}, options, compiled=True)
 
 
-_Inference = Annotated[
-    bool, typer.Option(help="Measure inference against the greedy and numpy.sort.")
-]
-_Grid = Annotated[bool, typer.Option(help="Measure inference against SEARCH everywhere.")]
-_Exactness = Annotated[
-    bool, typer.Option(help="Compare with brute force, the greedy and fractions.")
-]
-_C = Annotated[
-    list[float] | None, typer.Option("--C", help="C of training: 10 or 1000; repeatable.")
-]
+@dataclass(frozen=True, kw_only=True)
+class AP(Paired):
+    """Of average precision."""
+
+    inference: bool = option("Measure inference against the greedy and numpy.sort.", True)
+    grid: bool = option("Measure inference against SEARCH everywhere.", True)
+    training: bool = option("Count oracle calls of training.", True)
+    exactness: bool = option("Compare with brute force, the greedy and fractions.", True)
+    c: list[float] | None = option("C of training: 10 or 1000; repeatable.", None, "--C")
 
 
-@app.command()
-def ap(
-    inference: _Inference = True,
-    grid: _Grid = True,
-    training: Annotated[bool, typer.Option(help="Count oracle calls of training.")] = True,
-    exactness: _Exactness = True,
-    c: _C = None,
-    repeats: _Repeats = REPEATS,
-    strict: _Strict = False,
-    as_json: JsonOption = False,
-) -> Document:
+@command(app)
+def ap(options: AP) -> Document:
     """AP-SVM: loss-augmented inference by every exact method, oracle calls to a certified gap."""
     from verification.benchmarks import ap_exactness, ap_inference, ap_shapes, ap_training
 
-    values = one_of("C", c, ap_training.LIMITS)
-    asked = {"inference": inference, "grid": grid, "training": training, "exactness": exactness}
-    _asked(**asked)
+    values, repeats = one_of("C", options.c, ap_training.LIMITS), options.repeats
+    asked = _asked(options, "inference", "grid", "training", "exactness")
+    search = partial(partial, ap_inference.against_search)
     whole: Jobs = {
         "inference": {
             "against the greedy": partial(ap_inference.against_greedy, repeats),
             "against numpy.sort": partial(ap_inference.against_sort, repeats),
         },
         "grid": {
-            f"{regime} scores, P = {P}, N = {N}": partial(
-                ap_inference.against_search, regime, P, N, repeats
-            )
+            f"{regime} scores, P = {P}, N = {N}": search(regime, P, N, repeats)
             for regime, P, N in ap_shapes.grid()
         },
         "training": {f"C = {C:g}": partial(ap_training.measure, C, repeats) for C in values},
@@ -214,141 +196,128 @@ def ap(
             for name, count in ap_exactness.COUNTS.items()
         },
     }
-    found = _measured({name: own if asked[name] else {} for name, own in whole.items()})
-    sections = {
-        **ap_inference.SECTIONS,
-        "training": ap_training.SECTION,
-        "exactness": ap_exactness.SECTION,
-    }
+    own = {"training": ap_training.SECTION, "exactness": ap_exactness.SECTION}
+    jobs = {name: cases if name in asked else {} for name, cases in whole.items()}
     title = "Benchmark of AP-SVM, one thread"
-    return finish(document(title, sections, found, strict), as_json)
+    return _measured(title, {**ap_inference.SECTIONS, **own}, jobs, options)
 
 
-@app.command()
-def svmplus(
-    linear: Annotated[
-        bool, typer.Option(help="Linear, against LIBSVM, Clarabel and LinearSVC.")
-    ] = True,
-    kernel: Annotated[bool, typer.Option(help="RBF kernels, against LIBSVM.")] = True,
-    classes: Annotated[
-        bool, typer.Option(help="All classes of the paper's shapes, against LIBSVM one by one.")
-    ] = True,
-    repeats: _Repeats = REPEATS,
-    strict: _Strict = False,
-    as_json: JsonOption = False,
-) -> Document:
+@dataclass(frozen=True, kw_only=True)
+class SVMPlus(Paired):
+    """Of privileged features."""
+
+    linear: bool = option("Linear, against LIBSVM, Clarabel and LinearSVC.", True)
+    kernel: bool = option("RBF kernels, against LIBSVM.", True)
+    classes: bool = option("All classes of the paper's shapes, against LIBSVM one by one.", True)
+
+
+@command(app)
+def svmplus(options: SVMPlus) -> Document:
     """SVM+ with privileged features: training to a certified gap."""
-    from verification.benchmarks import svmplus_training
+    from verification.benchmarks.svmplus_training import SECTIONS, cases
 
-    asked = {"linear": linear, "kernel": kernel, "classes": classes}
-    _asked(**asked)
-    cases = svmplus_training.cases(repeats, [name for name, wanted in asked.items() if wanted])
-    found = _measured({"training": cases})
-    title = "Benchmark of SVM+, one thread"
-    return finish(document(title, svmplus_training.SECTIONS, found, strict), as_json)
+    jobs = {"training": cases(options.repeats, _asked(options, "linear", "kernel", "classes"))}
+    return _measured("Benchmark of SVM+, one thread", SECTIONS, jobs, options)
 
 
-@app.command()
-def standing(
-    out: Annotated[
-        Path, typer.Option(help="Record to write, a line per result; what it has is not repeated.")
-    ] = Path("standing.jsonl"),
-    data: Annotated[list[str] | None, typer.Option(help="Name of a data set; repeatable.")] = None,
-    loss: Annotated[list[str] | None, typer.Option(help="Name of a loss; repeatable.")] = None,
-    c: Annotated[list[float] | None, typer.Option("--C", help="C; repeatable.")] = None,
-    seconds: Annotated[float, typer.Option(min=0.1, help="Seconds that a fit may take.")] = 20.0,
-    against: Annotated[
-        Path | None, typer.Option(help="Earlier record: also say what got slower.")
-    ] = None,
-    picture: Annotated[
-        Path | None, typer.Option(help="File for the performance profiles (PNG or SVG).")
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """Which cells, and the records of them."""
+
+    out: Path = option(
+        "Record to write, a line per result; what it has is not repeated.", Path("standing.jsonl")
+    )
+    data: list[str] | None = option("Name of a data set; repeatable.")
+    loss: list[str] | None = option("Name of a loss; repeatable.")
+    c: list[float] | None = option("C; repeatable.", None, "--C")
+    seconds: float = option("Seconds that a fit may take.", 20.0, min=0.1)
+    against: Path | None = option("Earlier record: also say what got slower.")
+    picture: Path | None = option("File for the performance profiles (PNG or SVG).")
+
+
+@command(app)
+def standing(options: Standing) -> Document:
     """Every loss on every kind of data, C over six orders, against everybody at equal true accuracy."""
-    from verification.benchmarks import standing, standing_report
+    from verification.benchmarks import standing as cells
+    from verification.benchmarks import standing_report
     from verification.benchmarks.plots import pyplot
     from verification.benchmarks.timing import limit_to_one_thread
 
+    o = options
     problems = [
         (one, name, size)
-        for one in one_of("data", data, standing.DATA)
-        for name in one_of("loss", loss, standing.LOSSES)
-        for size in (standing.CS if c is None else c)
+        for one in one_of("data", o.data, cells.DATA)
+        for name in one_of("loss", o.loss, cells.LOSSES)
+        for size in (cells.CS if o.c is None else o.c)
     ]
-    check_file("out", out)
-    before = None if against is None else standing_report.read(against)
-    plt = None if picture is None else pyplot()
+    check_file("out", o.out)
+    before = None if o.against is None else standing_report.read(o.against)
+    plt = None if o.picture is None else pyplot()
     limit_to_one_thread()
     with progress(len(problems)) as task:
 
-        def say(run: standing.Run) -> None:
+        def tell(run: cells.Run) -> None:
             took = run.why if run.seconds is None else f"{run.seconds:.3g} s"
             task.describe(f"{run.data}, {run.loss}, C = {run.C:g}: {run.solver} {took}")
 
-        runs = standing_report.collect(out, problems, seconds, say, task.step)
-    if plt is not None and picture is not None:
-        figure = plt.figure(figsize=(16, 4), layout="constrained")
-        standing_report.draw(runs, figure)
-        figure.savefig(picture, dpi=120)
-    finish(standing_report.document(runs, before), as_json)
+        runs = standing_report.collect(o.out, problems, o.seconds, tell, task.step)
+    if plt is not None and o.picture is not None:
+        standing_report.draw(runs, figure := plt.figure(layout="constrained"))
+        figure.savefig(o.picture, dpi=120)
+    return standing_report.document(runs, before)
 
 
-@app.command()
-def probe(
-    data: Annotated[list[str] | None, typer.Option(help="m = 300 or m = 1000; repeatable.")] = None,
-    c: Annotated[list[float] | None, typer.Option("--C", help="C; repeatable.")] = None,
-    threads: Annotated[
-        list[int] | None, typer.Option(min=1, help="Threads [default: 1]; repeatable.")
-    ] = None,
-    repeats: Annotated[int, typer.Option(min=1, help="Pairs of fits behind each median.")] = 3,
-    strict: _Strict = False,
-    as_json: JsonOption = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Probe(Strict):
+    """Of linear probes."""
+
+    data: list[str] | None = option("m = 300 or m = 1000; repeatable.")
+    c: list[float] | None = option("C; repeatable.", None, "--C")
+    threads: list[int] | None = option("Threads [default: 1]; repeatable.", min=1)
+    repeats: int = option("Pairs of fits behind each median.", 3, min=1)
+
+
+@command(app)
+def probe(options: Probe) -> Document:
     """Linear probes on deep features, beside lbfgs, cyanure and SGD at equal true accuracy."""
     from verification.benchmarks import probe as probing
 
     jobs = {
-        f"{name}, C = {C:g}, {t} thread(s)": partial(probing.measure, name, C, t, repeats)
-        for t in threads or (1,)
-        for name in one_of("data", data, probing.SIZES)
-        for C in c or probing.CS
+        f"{name}, C = {C:g}, {t} thread(s)": partial(probing.measure, name, C, t, options.repeats)
+        for t in options.threads or (1,)
+        for name in one_of("data", options.data, probing.DATA)
+        for C in options.c or probing.CS
     }
-    found = _measured({"probes": jobs}, alone=False)
-    sections = {"probes": probing.SECTION}
-    finish(document("Linear probes", sections, found, strict), as_json)
+    return _measured(
+        "Linear probes", {"probes": probing.SECTION}, {"probes": jobs}, options, alone=False
+    )
 
 
-@app.command("torch")
-def losses_on_tensors(
-    size: Annotated[
-        list[str] | None, typer.Option(help="Rows x classes, as 64x1000; repeatable.")
-    ] = None,
-    loss: Annotated[list[str] | None, typer.Option(help="Name of a loss; repeatable.")] = None,
-    threads: Annotated[
-        list[int] | None, typer.Option(min=1, help="Threads [default: 1 and 2]; repeatable.")
-    ] = None,
-    repeats: Annotated[int, typer.Option(min=1, help="Runs, of which the best counts.")] = 20,
-    strict: _Strict = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Losses on tensors, forward and backward, beside cross-entropy; on a GPU see the module."""
+@dataclass(frozen=True, kw_only=True)
+class Tensors(Strict):
+    """Of losses on tensors."""
+
+    size: list[str] | None = option("Rows x classes, as 64x1000; repeatable.")
+    loss: list[str] | None = option("Name of a loss; repeatable.")
+    threads: list[int] | None = option("Threads [default: 1 and 2]; repeatable.", min=1)
+    device: str = option("cpu or cuda.", "cpu")
+    compiled: bool = option("Also with torch.compile.", False, "--compiled")
+    repeats: int = option("Runs, of which the best counts.", 20, min=1)
+
+
+@command(app, "torch")
+def losses_on_tensors(options: Tensors) -> Document:
+    """Losses on tensors, forward and backward, beside cross-entropy."""
+    from importlib.util import find_spec
+
     from verification.benchmarks import torch_losses
 
-    try:
-        import torch  # noqa: F401
-    except ImportError as error:
-        raise InvalidArgumentError(
-            "losses on tensors need torch: install refsolve[torch]"
-        ) from error
-    losses = one_of("loss", loss, torch_losses.LOSSES)
-    jobs: dict[str, Callable[[], Any]] = {
-        f"{rows} x {classes}, {count} thread(s)": partial(
-            torch_losses.measure, rows, classes, threads=count, repeats=repeats, losses=losses
-        )
-        for rows, classes in torch_losses.sizes(size or (), "cpu")
-        for count in threads or (1, 2)
-    }
-    found = _measured({"timings": jobs}, alone=False)
+    if find_spec("torch") is None:
+        raise InvalidArgumentError("losses on tensors need torch: install refsolve[torch]")
+    losses = one_of("loss", options.loss, torch_losses.LOSSES)
+    measure = partial(partial, torch_losses.measure, repeats=options.repeats, losses=losses)
+    threads = options.threads or (1, 2)
+    cells = torch_losses.cells(options.size or (), options.device, threads, options.compiled)
+    jobs = {name: measure(*cell) for name, cell in cells.items()}
     sections = {"timings": torch_losses.SECTION}
-    finish(document("Losses on tensors", sections, found, strict), as_json)
+    return _measured("Losses on tensors", sections, {"timings": jobs}, options, alone=False)

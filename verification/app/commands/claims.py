@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from verification.app.console import JsonOption, check_file, finish, progress
+from verification.app.console import check_file, progress
+from verification.app.options import command, option
+from verification.report.document import Block, Cell, Document, Paragraph, number, table
 
 if TYPE_CHECKING:
     from verification.paper_statements import ClaimResult
@@ -26,80 +29,56 @@ def _remarks(r: ClaimResult) -> Iterator[tuple[str, bool]]:
         yield f"{r.number}: {r.counterexample['why']}. {r.given}", r.ok
 
 
-_Paper = Annotated[str | None, typer.Option(help="One paper, e.g. lapin_2015; default: all.")]
-_Seed = Annotated[int, typer.Option(help="Seed of the random instances.")]
-_Instances = Annotated[
-    int | None, typer.Option(help="Random instances per claim instead of its own number.")
-]
-_Only = Annotated[
-    str, typer.Option(help='Only claims whose number contains this text, e.g. "Table 1".')
-]
-_Markdown = Annotated[Path | None, typer.Option(help="Also write the ledger to this file.")]
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Which claims, and on what."""
+
+    paper: str | None = option("One paper, e.g. lapin_2015; default: all.")
+    seed: int = option("Seed of the random instances.", 0)
+    instances: int | None = option("Random instances per claim instead of its own number.")
+    only: str = option('Only claims whose number contains this text, e.g. "Table 1".', "")
+    markdown: Path | None = option("Also write the ledger to this file.")
 
 
-@app.command()
-def claims(
-    paper: _Paper = None,
-    seed: _Seed = 0,
-    instances: _Instances = None,
-    only: _Only = "",
-    markdown: _Markdown = None,
-    as_json: JsonOption = False,
-) -> None:
+@command(app)
+def claims(options: Options) -> Document:
     """Try the numbered claims of the papers: verified, refuted, or open.
 
     Ends with exit code 1 if a status differs from the one on record, if nothing was tried, or, where
     all of a paper is asked for, if the ledger passes over one of its numbers.
     """
-    from verification.paper_statements import claims as find
-    from verification.paper_statements import (
-        headline,
-        missing,
-        papers,
-        run_claims,
-        to_markdown,
-        unknown,
-    )
-    from verification.report.document import Block, Cell, Document, Paragraph, number, table
+    from verification import paper_statements as ledger
     from verification.report.render import write_text
 
-    if markdown is not None:
-        check_file("--markdown", markdown)
-    with progress(len(find(paper, only))) as task:
-        results = run_claims(
-            paper,
-            seed,
-            instances,
-            progress=lambda done, total, label: task.at(done, label),
-            only=only,
-        )
-    if markdown is not None:
-        write_text(markdown, to_markdown(results), "--markdown")
+    o = options
+    if o.markdown is not None:
+        check_file("--markdown", o.markdown)
+    with progress(len(ledger.claims(o.paper, o.only))) as task:
+
+        def step(done: int, total: int, label: str) -> None:
+            task.at(done, label)
+
+        results = ledger.run_claims(o.paper, o.seed, o.instances, progress=step, only=o.only)
+    if o.markdown is not None:
+        write_text(o.markdown, ledger.to_markdown(results), "--markdown")
     rows = [
         (
-            r.paper,
-            f"{r.number} ({r.section})",
-            r.statement,
-            r.voice,
+            r.paper, f"{r.number} ({r.section})", r.statement, r.voice,
             Cell(r.status if r.ok else f"{r.status}!", _TONE[r.status] if r.ok else "bad"),
-            str(r.instances),
-            str(r.violations),
-            "exact" if r.worst is None else number(r.worst),
+            str(r.instances), str(r.violations), "exact" if r.worst is None else number(r.worst),
         )
         for r in results
-    ]
+    ]  # fmt: skip
     told = ("paper", "where", "statement", "whose")
     columns = (*told, "status", "instances", "contradict", "worst residual")
-    blocks: list[Block] = [
-        table("Claims", columns, rows, columns[5:]),
-        Paragraph(headline(results)),
-    ]
+    blocks: list[Block] = [table("Claims", columns, rows, columns[5:])]
+    blocks.append(Paragraph(ledger.headline(results)))
     blocks += [Paragraph(text, "" if ok else "bad") for r in results for text, ok in _remarks(r)]
-    passed_over = [] if only else [
-        f"{name}: {what}" for name in papers() if paper in (None, name)
-        for what in (*(f"{item} has no row" for item in missing(name)), *unknown(name))
+    passed_over = [] if o.only else [
+        f"{name}: {what}" for name in ledger.papers() if o.paper in (None, name)
+        for what in (*(f"{item} has no row" for item in ledger.missing(name)), *ledger.unknown(name))
     ]  # fmt: skip
     blocks += [Paragraph(text, "bad") for text in passed_over]
     ok = bool(results) and all(r.ok for r in results) and not passed_over
     data = {"claims": [r.to_dict() for r in results], "passed_over": passed_over}
-    finish(Document("Claims ledger", tuple(blocks), ok, data, "every status as on record"), as_json)
+    return Document("Claims ledger", tuple(blocks), ok, data, "every status as on record")

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
-from verification.app.console import JsonOption, finish
-
-if TYPE_CHECKING:
-    from verification.report.document import Cell
+from verification.app.options import command
+from verification.report.document import Cell, Document, table, verdict_cell
+from verification.report.environment import version, versions
 
 app = typer.Typer(add_completion=False)
 
@@ -31,15 +30,12 @@ OPTIONAL = {
 }
 
 
-@app.command()
-def doctor(as_json: JsonOption = False) -> None:
+@command(app)
+def doctor() -> Document:
     """Say what is installed and where, and what stands in the way.
 
     Ends with exit code 1 where something stands in the way.
     """
-    from verification.report.document import Cell, Document, table
-    from verification.report.environment import version, versions
-
     names = [owner(name) for name in OURS]
     cache = _cache()
     optional = {name: version(name) for name in OPTIONAL}
@@ -73,22 +69,11 @@ def doctor(as_json: JsonOption = False) -> None:
         ),
     )
     data = {"versions": versions(), "optional": optional, "names": names, "cache": cache}
-    finish(
-        Document(
-            "What is installed",
-            blocks,
-            ok,
-            data,
-            "nothing is in the way",
-            "SOMETHING IS IN THE WAY",
-        ),
-        as_json,
-    )
+    good, bad = "nothing is in the way", "SOMETHING IS IN THE WAY"
+    return Document("What is installed", blocks, ok, data, good, bad)
 
 
 def _mark(ok: bool) -> Cell:
-    from verification.report.document import verdict_cell
-
     return verdict_cell(ok, "fine", "WRONG")
 
 

@@ -1,48 +1,38 @@
 """``refsolve exercise``: hands out the problems of the course, and marks what is handed in."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from verification.app.console import JsonOption, check_file, finish, progress, stderr
+from verification.app.console import check_file, progress, wrote
+from verification.app.options import argument, command, option
 from verification.errors import InvalidArgumentError
+from verification.report.document import Document
 
 app = typer.Typer(add_completion=False)
 
 
-@app.command()
-def exercise(
-    name: Annotated[
-        str | None, typer.Argument(help="An exercise; without one they are listed.")
-    ] = None,
-    start: Annotated[
-        Path | None,
-        typer.Option(help="Write a Python file to fill in; never over an existing one."),
-    ] = None,
-    hint: Annotated[
-        int | None,
-        typer.Option(min=1, max=3, help="1: an idea, 2: the next formula, 3: nearly all."),
-    ] = None,
-    check: Annotated[
-        str | None, typer.Option(help="FILE.py or FILE.py:NAME to mark; a folder with --all.")
-    ] = None,
-    program: Annotated[
-        str | None,
-        typer.Option("--exec", help="Program to mark, in any language, speaking JSON lines."),
-    ] = None,
-    key: Annotated[bool, typer.Option("--key", help="Print a solution, for lecturers.")] = False,
-    everything: Annotated[
-        bool,
-        typer.Option("--all", help="Mark a folder: EXERCISE.py, or STUDENT/EXERCISE.py."),
-    ] = False,
-    csv: Annotated[
-        Path | None, typer.Option(help="With --all: write the table there as well.")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The instances are a function of it.")] = 0,
-    timeout: Annotated[float, typer.Option(help="Seconds allowed per call.")] = 5.0,
-    as_json: JsonOption = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """An exercise, and what is done with it."""
+
+    name: str | None = argument("An exercise; without one they are listed.", None)
+    start: Path | None = option("Write a Python file to fill in; never over an existing one.")
+    hint: int | None = option("1: an idea, 2: the next formula, 3: nearly all.", min=1, max=3)
+    check: str | None = option("FILE.py or FILE.py:NAME to mark; a folder with --all.")
+    program: str | None = option(
+        "Program to mark, in any language, speaking JSON lines.", None, "--exec"
+    )
+    key: bool = option("Print a solution, for lecturers.", False, "--key")
+    everything: bool = option("Mark a folder: EXERCISE.py, or STUDENT/EXERCISE.py.", False, "--all")
+    csv: Path | None = option("With --all: write the table there as well.")
+    seed: int = option("The instances are a function of it.", 0, min=0)
+    timeout: float = option("Seconds allowed per call.", 5.0)
+
+
+@command(app)
+def exercise(options: Options, as_json: bool) -> Document | None:
     """Hand out an exercise, give hints, and mark an answer in Python or any other language.
 
     The kit judges: a wrong answer comes back with its smallest counterexample as code, a right one
@@ -57,57 +47,60 @@ def exercise(
     from verification.grading import sheet
     from verification.grading.judging import mark_file, mark_program
 
-    asked = [start is not None, hint is not None, check is not None, program is not None, key]
-    if everything:
-        if name is not None or check is None or sum(asked) > 1:
+    o = options
+    asked = [
+        o.start is not None,
+        o.hint is not None,
+        o.check is not None,
+        o.program is not None,
+        o.key,
+    ]
+    if o.everything:
+        if o.name is not None or o.check is None or sum(asked) > 1:
             raise InvalidArgumentError("--all goes with --check FOLDER, and with no exercise")
-        _mark_folder(Path(check), csv, as_json, seed, timeout)
-        return
-    if csv is not None:
+        return _marked_folder(Path(o.check), o)
+    if o.csv is not None:
         raise InvalidArgumentError("--csv goes with --all --check FOLDER")
-    if name is None:
+    if o.name is None:
         if any(asked):
             raise InvalidArgumentError(
                 "expected the name of an exercise; `refsolve exercise` lists them"
             )
-        finish(sheet.listing(), as_json)
-        return
+        return sheet.listing()
     if sum(asked) > 1:
         raise InvalidArgumentError("expected one of --start, --hint, --check, --exec and --key")
-    chosen = find(name)
-    if start is not None:
-        if start.exists():
-            raise InvalidArgumentError(f"start={str(start)!r}: it exists; name a new file")
-        check_file("start", start)
-        start.write_text(chosen.skeleton(), encoding="utf-8")
-        stderr().print(f"wrote {start}", style="dim", highlight=False, soft_wrap=True)
-    elif hint is not None:
-        finish(sheet.hint(chosen, hint), as_json)
-    elif key:
-        if as_json:
-            finish(sheet.key(chosen), as_json)
-        else:  # as it is, to be piped into a file
-            typer.echo(chosen.key_source(), nl=False)
-    elif check is not None:
-        finish(sheet.marked(mark_file(chosen, check, timeout, seed=seed)), as_json)
-    elif program is not None:
-        finish(sheet.marked(mark_program(chosen, program, timeout, seed=seed)), as_json)
-    else:
-        finish(sheet.statement(chosen), as_json)
+    chosen = find(o.name)
+    if o.start is not None:
+        if o.start.exists():
+            raise InvalidArgumentError(f"start={str(o.start)!r}: it exists; name a new file")
+        check_file("start", o.start)
+        o.start.write_text(chosen.skeleton(), encoding="utf-8")
+        wrote(o.start)
+        return None
+    if o.key and not as_json:  # as it is, to be piped into a file
+        typer.echo(chosen.key_source(), nl=False)
+        return None
+    if o.check is not None:
+        return sheet.marked(mark_file(chosen, o.check, o.timeout, seed=o.seed))
+    if o.program is not None:
+        return sheet.marked(mark_program(chosen, o.program, o.timeout, seed=o.seed))
+    if o.hint is not None:
+        return sheet.hint(chosen, o.hint)
+    return sheet.key(chosen) if o.key else sheet.statement(chosen)
 
 
-def _mark_folder(folder: Path, csv: Path | None, as_json: bool, seed: int, timeout: float) -> None:
+def _marked_folder(folder: Path, o: Options) -> Document:
     from verification.grading import sheet
 
-    if csv is not None:
-        check_file("csv", csv)
+    if o.csv is not None:
+        check_file("csv", o.csv)
     handed = sheet.submissions(folder)
     if not handed:
         raise InvalidArgumentError(
             f"check={str(folder)!r}: expected a folder with <exercise>.py, or <student>/<exercise>.py"
         )
     with progress(len(handed)) as task:
-        rows = sheet.marks(handed, task.step, seed=seed, timeout=timeout)
-    if csv is not None:
-        csv.write_text(sheet.class_csv(rows), encoding="utf-8")
-    finish(sheet.class_table(rows), as_json)
+        rows = sheet.marks(handed, task.step, seed=o.seed, timeout=o.timeout)
+    if o.csv is not None:
+        o.csv.write_text(sheet.class_csv(rows), encoding="utf-8")
+    return sheet.class_table(rows)

@@ -4,16 +4,16 @@ from dataclasses import asdict
 
 import typer
 
-from verification.app.console import JsonOption, finish
+from verification.app.options import command
+from verification.report.document import Cell, Document, table
 
 app = typer.Typer(add_completion=False)
 
 
-@app.command()
-def list_stems(as_json: JsonOption = False) -> None:
+@command(app)
+def list_stems() -> Document:
     """List the losses, sets and models, and what is asked of each."""
     from verification.problems.stems import discover
-    from verification.report.document import Cell, Document, table
 
     stems = discover()
     rows = [
@@ -33,4 +33,4 @@ def list_stems(as_json: JsonOption = False) -> None:
     columns = ("kind", "stem", "what", "operations", "in")
     note = "A problem is STEM.OPERATION, e.g. topk_simplex_alpha.projection; `refsolve show STEM` says more."
     blocks = (table(f"{len(stems)} stems", columns, rows, note=note),)
-    finish(Document("Stems", blocks, None, {"stems": [asdict(s) for s in stems]}), as_json)
+    return Document("Stems", blocks, None, {"stems": [asdict(s) for s in stems]})

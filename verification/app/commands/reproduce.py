@@ -1,35 +1,25 @@
 """``refsolve reproduce letter``, ``circle``, ``convergence``, ``ap``, ``svmplus``: the papers' figures beside ours."""
 
-import json
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from verification.app.console import JsonOption, finish, one_of, picture_folder, progress
-from verification.app.data_options import Force
+from verification.app.console import one_of, picture_folder, progress
+from verification.app.options import command, option
 from verification.benchmarks.records import Record
 from verification.errors import InvalidArgumentError
+from verification.report.document import Document
+
+if TYPE_CHECKING:
+    from verification.app.rows import Kept
 
 Jobs = dict[str, Callable[[], Any]]
 app = typer.Typer(add_completion=False, no_args_is_help=True)
-
-
-_Tol = Annotated[float, typer.Option(help="Certified relative duality gap of every model.")]
-_Lowest = Annotated[int, typer.Option(help="Smallest power of ten of C.")]
-_Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output", "-o", help="Folder for rows as they become known, and pictures (PNG and SVG)."
-    ),
-]
-_Resume = Annotated[
-    bool, typer.Option("--resume", help="Go on where a run that was ended left --output.")
-]
 
 
 @app.callback()
@@ -37,82 +27,95 @@ def reproduce() -> None:
     """Repeat a paper's experiment, its table beside ours."""
 
 
-@app.command()
-def letter(
-    tol: _Tol = 1e-4,
-    lowest: _Lowest = -3,
-    highest: Annotated[int, typer.Option(help="Largest power of ten of C.")] = 2,
-    per_decade: Annotated[int, typer.Option(min=1, help="Values of C per power of ten.")] = 1,
-    method: Annotated[
-        list[str] | None, typer.Option(help="Row of the table, e.g. LR-Multi; repeatable.")
-    ] = None,
-    table: Annotated[
-        int, typer.Option(help="3, or 7 of the longer version: 37 methods, top-1 to top-10.")
-    ] = 3,
-    starts: Annotated[
-        bool, typer.Option(help="Follow the truncated rows from other starts.")
-    ] = True,
-    output: _Output = None,
-    resume: _Resume = False,
-    force: Force = False,
-    as_json: JsonOption = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Resumable:
+    """Where rows are kept once they are known."""
+
+    output: Path | None = option(
+        "Folder for rows as they become known, and pictures (PNG and SVG).", None, "--output", "-o"
+    )
+    resume: bool = option("Go on where a run that was ended left --output.", False, "--resume")
+    force: bool = option("Replace files that are there.", False, "--force")
+
+    def kept(self, settings: Mapping[str, Any]) -> "Kept":
+        """The rows of runs with the same settings."""
+        from verification.app.rows import Kept
+
+        return Kept("output", self.output, settings, self.resume, self.force)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Letter(Resumable):
+    """Rows of the tables, and values of C."""
+
+    tol: float = option("Certified relative duality gap of every model.", 1e-4)
+    lowest: int = option("Smallest power of ten of C.", -3)
+    highest: int = option("Largest power of ten of C.", 2)
+    per_decade: int = option("Values of C per power of ten.", 1, min=1)
+    method: list[str] | None = option("Row of the table, e.g. LR-Multi; repeatable.")
+    table: int = option("3, or 7 of the longer version: 37 methods, top-1 to top-10.", 3)
+    starts: bool = option("Follow the truncated rows from other starts.", True)
+
+
+@command(app)
+def letter(options: Letter) -> Document:
     """Letter, Lapin et al. 2016, Table 3 or 7: C by validation for every column separately."""
     import numpy as np
 
-    from verification.app.rows import Kept, whole
+    from verification.app.rows import whole
     from verification.benchmarks.letter import ROWS, document, follow_all, load_parts, longer
     from verification.benchmarks.protocol import RowResult, compile_trainers, run_row
     from verification.benchmarks.timing import one_thread
 
-    if table not in (3, 7):
-        raise InvalidArgumentError(f"table is {table}; expected 3 or, of the longer version, 7")
-    known = ROWS if table == 3 else longer()
-    names = one_of("method", method, (row.name for row in known))
+    o = options
+    if o.table not in (3, 7):
+        raise InvalidArgumentError(f"table is {o.table}; expected 3 or, of the longer version, 7")
+    known = ROWS if o.table == 3 else longer()
+    names = one_of("method", o.method, (row.name for row in known))
     rows = [row for row in known if row.name in names]
-    _check_order(lowest, highest)
-    steps = (highest - lowest) * per_decade + 1
-    grid = [float(f"{c:.6g}") for c in np.logspace(lowest, highest, steps)]
-    kept = Kept("output", output, {"letter": table, "Cs": grid, "tol": tol}, resume, force)
+    _check_order(o.lowest, o.highest)
+    steps = (o.highest - o.lowest) * o.per_decade + 1
+    grid = [float(f"{c:.6g}") for c in np.logspace(o.lowest, o.highest, steps)]
+    kept = o.kept({"letter": o.table, "Cs": grid, "tol": o.tol})
     parts = load_parts()
     with one_thread(), progress(len(rows) * (len(grid) + 2)) as task:
-        jobs: Jobs = {r.name: partial(run_row, parts, r, grid, tol, task.step) for r in rows}
+        jobs: Jobs = {r.name: partial(run_row, parts, r, grid, o.tol, task.step) for r in rows}
         compiling = partial(compile_trainers, parts, rows)
         done = whole(jobs, kept, task, RowResult, lambda row: row.line, compiling)
         results = [replace(done[row.name], row=row) for row in rows]
         task.describe("other starts")
-        followed = follow_all(parts, results) if starts and table == 3 else []
-    finish(document(results, tol, followed, table), as_json)
+        followed = follow_all(parts, results) if o.starts and o.table == 3 else []
+    return document(results, o.tol, followed, o.table)
 
 
-@app.command()
-def circle(
-    draws: Annotated[int, typer.Option(min=1, help="Random draws behind each median.")] = 100,
-    reading: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="segments, uniform, classes or densities; repeatable. Default: the first two."
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the first draw.")] = 0,
-    output: _Output = None,
-    resume: _Resume = False,
-    force: Force = False,
-    as_json: JsonOption = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Circle(Resumable):
+    """Draws and readings."""
+
+    draws: int = option("Random draws behind each median.", 100, min=1)
+    reading: list[str] | None = option(
+        "segments, uniform, classes or densities; repeatable. Default: the first two."
+    )
+    seed: int = option("Seed of the first draw.", 0, min=0)
+
+
+@command(app)
+def circle(options: Circle) -> Document:
     """Circle, Lapin et al. 2016, section 4: exact optima, the authors' draw, and many draws."""
-    from verification.app.rows import Kept, whole
+    from verification.app.rows import whole
     from verification.benchmarks import circle_best, circle_report, circle_runs
     from verification.benchmarks.circle import READINGS
 
-    chosen = one_of("reading", reading or tuple(READINGS)[:2], READINGS)
-    picture_folder(output)
-    kept = Kept("output", output, {"circle": True}, resume, force)
-    seeds = range(seed, seed + draws)
+    o = options
+    chosen = one_of("reading", o.reading or tuple(READINGS)[:2], READINGS)
+    picture_folder(o.output)
+    kept, seeds = o.kept({"circle": True}), range(o.seed, o.seed + o.draws)
     again: Jobs = {"the authors' draw": circle_runs.run_authors_draw}
-    jobs: Jobs = {}
-    for name in chosen:
-        jobs |= {f"{name}, draw {s}": partial(circle_runs.run_draw, name, s) for s in seeds}
+    jobs: Jobs = {
+        f"{name}, draw {s}": partial(circle_runs.run_draw, name, s)
+        for name in chosen
+        for s in seeds
+    }
     with progress(len(jobs) + 1) as task:
         more = (_pairs, circle_runs.compile_trainers, True)
         (remade,) = whole(again, kept, task, list[circle_runs.Remade], *more).values()
@@ -123,102 +126,93 @@ def circle(
     }
     best = [circle_best.best(name) for name in READINGS]
     rings = circle_report.figure_models(remade)
-    written = [] if output is None else circle_report.write(output, rings)
-    finish(circle_report.made(best, summaries, remade, written), as_json)
+    written = [] if o.output is None else circle_report.write(o.output, rings)
+    return circle_report.made(best, summaries, remade, written)
 
 
-_Dataset = Annotated[
-    list[str] | None, typer.Option(help="letter or digits; repeatable. Default: both.")
-]
-_Classes = Annotated[
-    str, typer.Option(help="Classes to rank, separated by commas, e.g. A,B,7. Default: all.")
-]
-_Method = Annotated[
-    list[str] | None, typer.Option(help="Row of the tables, e.g. AP-SVM; repeatable.")
-]
-_Highest = Annotated[
-    int | None, typer.Option(help="Largest power of ten of C. Default: 6 on letter, 5 on digits.")
-]
-_Inference = Annotated[bool, typer.Option(help="Time every inference method on the trainings.")]
+@dataclass(frozen=True, kw_only=True)
+class AP(Resumable):
+    """Classes, methods and values of C."""
+
+    dataset: list[str] | None = option("letter or digits; repeatable. Default: both.")
+    classes: str = option("Classes to rank, separated by commas, e.g. A,B,7. Default: all.", "")
+    method: list[str] | None = option("Row of the tables, e.g. AP-SVM; repeatable.")
+    tol: float = option("Certified relative duality gap of every model.", 1e-4)
+    lowest: int = option("Smallest power of ten of C.", 0)
+    highest: int | None = option("Largest power of ten of C. Default: 6 on letter, 5 on digits.")
+    inference: bool = option("Time every inference method on the trainings.", True)
 
 
-@app.command()
-def ap(
-    dataset: _Dataset = None,
-    classes: _Classes = "",
-    method: _Method = None,
-    tol: _Tol = 1e-4,
-    lowest: _Lowest = 0,
-    highest: _Highest = None,
-    inference: _Inference = True,
-    output: _Output = None,
-    resume: _Resume = False,
-    force: Force = False,
-    as_json: JsonOption = False,
-) -> None:
+@command(app)
+def ap(options: AP) -> Document:
     """AP-SVM, Mohapatra et al. 2014, Tables 1-3 and Figure 1, on Letter and digits: class against rest."""
-    from verification.app.rows import Kept, whole
+    from verification.app.rows import whole
     from verification.benchmarks import ap_calls, ap_classes, ap_report
     from verification.benchmarks.ap_methods import METHODS, NAMES
     from verification.benchmarks.timing import one_thread
 
-    chosen = ap_classes.select(dataset, classes)
-    asked = one_of("method", method, NAMES)
+    o = options
+    chosen = ap_classes.select(o.dataset, o.classes)
+    asked = one_of("method", o.method, NAMES)
     methods = [m for m in METHODS if m.name in asked]
-    tops = {data: ap_classes.HIGHEST[data] if highest is None else highest for data, _ in chosen}
-    _check_powers(lowest, min(tops.values()), max(tops.values()))
-    if not 0.0 < tol < math.inf:
-        raise InvalidArgumentError(f"tol is {tol:g}; expected a number above 0")
-    picture_folder(output)
-    grids = {data: [10.0**power for power in range(lowest, top + 1)] for data, top in tops.items()}
-    names = [m.name for m in methods]
-    kept = Kept("output", output, {"ap": names, "Cs": grids, "tol": tol}, resume, force)
-    jobs: Jobs = {
-        f"{data} {ap_classes.names(data)[label]}": partial(
-            ap_classes.run_class, data, label, names, grids[data], tol
-        )
-        for data, label in chosen
+    tops = {
+        name: ap_classes.HIGHEST[name] if o.highest is None else o.highest for name, _ in chosen
     }
-    with progress(len(jobs) * (1 + inference)) as task:
+    _check_order(o.lowest, min(tops.values()))
+    if o.lowest < -70 or max(tops.values()) > 70:
+        raise InvalidArgumentError(
+            f"lowest is {o.lowest}, highest is {max(tops.values())}; expected powers from -70 to 70"
+        )
+    _check_positive("tol", o.tol)
+    picture_folder(o.output)
+    grids = {
+        name: [10.0**power for power in range(o.lowest, top + 1)] for name, top in tops.items()
+    }
+    names = [m.name for m in methods]
+    kept = o.kept({"ap": names, "Cs": grids, "tol": o.tol})
+    jobs: Jobs = {
+        f"{name} {ap_classes.names(name)[label]}": partial(
+            ap_classes.run_class, name, label, names, grids[name], o.tol
+        )
+        for name, label in chosen
+    }
+    with progress(len(jobs) * (1 + o.inference)) as task:
         compiling = partial(ap_classes.compile_trainers, methods)
-        line = lambda each: each.line  # noqa: E731
-        done = whole(jobs, kept, task, ap_classes.ClassResult, line, compiling, beside=True)
+        done = whole(
+            jobs, kept, task, ap_classes.ClassResult, lambda each: each.line, compiling, beside=True
+        )
         results = [done[name] for name in jobs]
         costs, ranks = {}, []
         with one_thread():  # after the workers are gone: clocks want the machine for themselves
-            if inference:
+            if o.inference:
                 timed: Jobs = {
-                    f"inference, {r.dataset} {r.name}": partial(ap_calls.of_class, r, tol)
+                    f"inference, {r.dataset} {r.name}": partial(ap_calls.of_class, r, o.tol)
                     for r in results
                 }
-                clocks = lambda found: "  ".join(f"{c.method} {c.seconds:.3g} s" for c in found)  # noqa: E731
-                told = whole(timed, kept, task, list[ap_calls.Cost], clocks)
+                told = whole(timed, kept, task, list[ap_calls.Cost], _seconds)
                 costs = {
                     (r.dataset, r.name): told[name] for r, name in zip(results, timed, strict=True)
                 }
-            if output is not None:
-                ranks = ap_report.ranks_of(results, tol)
-    written = [] if output is None else ap_report.write(output, ranks)
-    finish(ap_report.made(results, costs, tol, written), as_json)
+            if o.output is not None:
+                ranks = ap_report.ranks_of(results, o.tol)
+    written = [] if o.output is None else ap_report.write(o.output, ranks)
+    return ap_report.made(results, costs, o.tol, written)
 
 
-@app.command()
-def svmplus(
-    splits: Annotated[
-        int, typer.Option(min=0, help="Random splits of the digits; 0 for none.")
-    ] = 30,
-    method: Annotated[
-        list[str] | None, typer.Option(help="Row of the digits table, e.g. SVM2+; repeatable.")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the first split.")] = 0,
-    speed: Annotated[bool, typer.Option(help="Time the paper's shapes.")] = True,
-    output: _Output = None,
-    resume: _Resume = False,
-    force: Force = False,
-    as_json: JsonOption = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class SVMPlus(Resumable):
+    """Splits and methods."""
+
+    splits: int = option("Random splits of the digits; 0 for none.", 30, min=0)
+    method: list[str] | None = option("Row of the digits table, e.g. SVM2+; repeatable.")
+    seed: int = option("Seed of the first split.", 0, min=0)
+    speed: bool = option("Time the paper's shapes.", True)
+
+
+@command(app)
+def svmplus(options: SVMPlus) -> Document:
     """SVM+, Xu et al. 2016: the speed-up and who it is over; accuracies on digits with error bars."""
-    from verification.app.rows import Kept, whole
+    from verification.app.rows import whole
     from verification.benchmarks import (
         svmplus_digits,
         svmplus_paper,
@@ -227,68 +221,68 @@ def svmplus(
     )
     from verification.benchmarks.timing import one_thread
 
-    names = svmplus_digits.check_methods(method or svmplus_digits.METHODS)
-    if not splits and not speed:
+    o = options
+    names = svmplus_digits.check_methods(o.method or svmplus_digits.METHODS)
+    if not o.splits and not o.speed:
         raise InvalidArgumentError("splits is 0 with --no-speed; expected one of the two to run")
-    kept = Kept("output", output, {"svmplus": names}, resume, force)
-    seeds = range(seed, seed + splits)
+    kept, seeds = o.kept({"svmplus": names}), range(o.seed, o.seed + o.splits)
     jobs: Jobs = {f"split {s}": partial(svmplus_digits.run_split, s, names) for s in seeds}
-    shapes = svmplus_training.SHAPES if speed else ()
+    shapes = svmplus_training.SHAPES if o.speed else ()
     with progress(len(jobs) + len(shapes)) as task:
         kind = dict[str, svmplus_digits.Outcome]
-        line = lambda found: "  ".join(f"{n} {100 * o.accuracy:.1f}" for n, o in found.items())  # noqa: E731
-        done = whole(jobs, kept, task, kind, line, beside=True)
+        done = whole(jobs, kept, task, kind, _accuracies, beside=True)
         clocks: Jobs = {
             f"{m} classes": partial(svmplus_paper.measure, n, m, say=task.describe)
             for n, m in shapes
         }
         with one_thread():  # after the workers are gone: clocks want the machine for themselves
             told = whole(clocks, kept, task, list[Record], _ratios)
-        speeds = [told[name] for name in clocks]
     found = svmplus_digits.collect(seeds, [done[name] for name in jobs]) if jobs else None
-    finish(svmplus_report.made(speeds, found), as_json)
+    return svmplus_report.made([told[name] for name in clocks], found)
 
 
-@app.command()
-def convergence(
-    dataset: Annotated[
-        list[str] | None, typer.Option(help="letter, digits or deep; repeatable. Default: all.")
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer rows, at most 100 passes.")] = False,
-    seconds: Annotated[float, typer.Option(help="CPU seconds after which a curve ends.")] = 20.0,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o",
-            help="Folder for the curves (convergence.jsonl, each at once) and the picture (PNG and SVG).",
-        ),
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:  # fmt: skip
+@dataclass(frozen=True, kw_only=True)
+class Convergence:
+    """Data sets, and when a curve ends."""
+
+    dataset: list[str] | None = option("letter, digits or deep; repeatable. Default: all.")
+    quick: bool = option("Fewer rows, at most 100 passes.", False, "--quick")
+    seconds: float = option("CPU seconds after which a curve ends.", 20.0)
+    output: Path | None = option(
+        "Folder for the curves (convergence.jsonl, each at once) and the picture (PNG and SVG).", None,
+        "--output", "-o",
+    )  # fmt: skip
+
+
+@command(app)
+def convergence(options: Convergence) -> Document:
     """Convergence, Lapin et al. 2016, Figure 1: gap and accuracy of SDCA, FISTA and ours."""
     from verification.benchmarks import convergence as study
     from verification.benchmarks import convergence_report
     from verification.benchmarks.timing import one_thread
+    from verification.report.lines import Lines
 
-    names = one_of("dataset", dataset, study.DATA)
-    if not 0.0 < seconds < math.inf:
-        raise InvalidArgumentError(f"seconds is {seconds:g}; expected a number above 0")
-    picture_folder(output)
-    file = None if output is None else output / "convergence.jsonl"
-    if file is not None:
-        file.write_text("", encoding="utf-8")
+    o = options
+    names = one_of("dataset", o.dataset, study.DATA)
+    _check_positive("seconds", o.seconds)
+    picture_folder(o.output)
+    file = None if o.output is None else Lines.new(o.output / "convergence.jsonl")
     curves = []
     total = len(names) * sum(len(study.offered(loss)) for loss in study.LOSSES)
     with one_thread(), progress(total) as task:
-        for curve in study.curves(names, quick, seconds, task.describe):
+        for curve in study.curves(names, o.quick, o.seconds, task.describe):
             curves.append(curve)
             typer.echo(convergence_report.line(curve), err=True)  # as soon as it is known
             if file is not None:
-                with file.open("a", encoding="utf-8") as rows:
-                    rows.write(json.dumps(curve.to_dict()) + "\n")
+                file.add(curve.to_dict())
             task.step()
-    written = [] if file is None else [file, *convergence_report.write(file.parent, curves)]
-    finish(convergence_report.made(curves, written), as_json)
+    written = (
+        [] if file is None else [file.path, *convergence_report.write(file.path.parent, curves)]
+    )
+    return convergence_report.made(curves, written)
+
+
+# -- a row in a line, and what is refused ---------------------------------------------------------
 
 
 def _ratios(found: Sequence[Any]) -> str:
@@ -298,23 +292,26 @@ def _ratios(found: Sequence[Any]) -> str:
     return "  ".join(f"{name}: {ratio:.3g}" for name, ratio in shown)
 
 
+def _accuracies(found: Mapping[str, Any]) -> str:
+    return "  ".join(f"{name} {100 * each.accuracy:.1f}" for name, each in found.items())
+
+
+def _seconds(found: Sequence[Any]) -> str:
+    return "  ".join(f"{each.method} {each.seconds:.3g} s" for each in found)
+
+
 def _pairs(found: Sequence[Any]) -> str:
     tests = [getattr(each, "choice", each).test for each in found]
     return "  ".join(f"{one:.1f}/{two:.1f}" for one, two in tests)
 
 
 def _check_order(lowest: int, highest: int) -> None:
-    """Refuse a grid of C that is empty."""
     if highest < lowest:
         raise InvalidArgumentError(
             f"highest is {highest}, lowest is {lowest}; expected lowest <= highest"
         )
 
 
-def _check_powers(lowest: int, least: int, most: int) -> None:
-    """Refuse a grid of C that is empty, or beyond where the estimators end."""
-    _check_order(lowest, least)
-    if lowest < -70 or most > 70:
-        raise InvalidArgumentError(
-            f"lowest is {lowest}, highest is {most}; expected powers from -70 to 70"
-        )
+def _check_positive(name: str, value: float) -> None:
+    if not 0.0 < value < math.inf:
+        raise InvalidArgumentError(f"{name} is {value:g}; expected a number above 0")

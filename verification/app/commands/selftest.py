@@ -1,66 +1,57 @@
 """``refsolve selftest``: wrong solvers must be caught, right ones must pass."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from verification.app.console import JsonOption, check_file, finish, progress
+from verification.app.console import check_file, progress
+from verification.app.options import command, option
+from verification.report.document import Document
 
 app = typer.Typer(add_completion=False)
 
 
-@app.command()
-def selftest(
-    profile: Annotated[str, typer.Option(help="quick or thorough.")] = "quick",
-    jobs: Annotated[
-        int | None, typer.Option(help="Processes; by default one per processor.")
-    ] = None,
-    only: Annotated[
-        str, typer.Option(help="Mutants whose name or problem (or function) matches, e.g. 'ap_*'.")
-    ] = "*",
-    seed: Annotated[int, typer.Option(help="The instances are a function of it.")] = 0,
-    until_killed: Annotated[
-        bool, typer.Option("--until-killed", help="Stop at the first check that kills.")
-    ] = False,
-    right: Annotated[
-        bool, typer.Option("--right/--no-right", help="Run right solvers beside the wrong ones.")
-    ] = True,
-    file: Annotated[
-        Path | None, typer.Option(help="Lines of JSON; what they hold already is not run again.")
-    ] = None,
-    certificates: Annotated[
-        bool, typer.Option("--certificates", help="Wrong certificates instead of wrong solvers.")
-    ] = False,
-    as_json: JsonOption = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Which wrong solvers, and how they are run."""
+
+    profile: str = option("quick or thorough.", "quick")
+    jobs: int | None = option("Processes; by default one per processor.")
+    only: str = option("Mutants whose name or problem (or function) matches, e.g. 'ap_*'.", "*")
+    seed: int = option("The instances are a function of it.", 0)
+    until_killed: bool = option("Stop at the first check that kills.", False, "--until-killed")
+    right: bool = option("Run right solvers beside the wrong ones.", True, "--right/--no-right")
+    file: Path | None = option("Lines of JSON; what they hold already is not run again.")
+    certificates: bool = option(
+        "Wrong certificates instead of wrong solvers.", False, "--certificates"
+    )
+
+
+@command(app)
+def selftest(options: Options) -> Document:
     """Verify the verifier, on wrong solvers and on right ones.
 
     Prints the detection matrix. Ends with exit code 1 if a wrong solver survives the thorough profile,
     if less than 95 % die in the quick one, or if a right solver does not pass. With --certificates the
     certificates themselves are wrong, one piece each, and exact arithmetic must refute every one.
     """
-    if certificates:
-        from verification.selftest.certificates import matrix as core
-
-        with progress(1) as task:
-            found = core.run(only, seed, lambda done, total, name: task.at(done, name, total))
-        finish(core.document(found), as_json)
-        return
-    from verification.selftest import detection_matrix
-    from verification.selftest.detection_report import document
-
-    if file is not None:
-        check_file("file", file)
+    o = options
+    if o.file is not None:
+        check_file("file", o.file)
     with progress(1) as task:
+
+        def step(done: int, total: int, name: str) -> None:
+            task.at(done, name, total)
+
+        if o.certificates:
+            from verification.selftest.certificates import matrix as core
+
+            return core.document(core.run(o.only, o.seed, step))
+        from verification.selftest import detection_matrix
+        from verification.selftest.detection_report import document
+
         matrix = detection_matrix.run(
-            profile,
-            seed,
-            only,
-            jobs,
-            right=right,
-            until_killed=until_killed,
-            file=file,
-            progress=lambda done, total, name: task.at(done, name, total),
-        )
-    finish(document(matrix), as_json)
+            o.profile, o.seed, o.only, o.jobs, right=o.right, until_killed=o.until_killed, file=o.file, progress=step
+        )  # fmt: skip
+    return document(matrix)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import importlib.util
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from verification.app.console import JsonOption, finish
+from verification.app.options import argument, command
+from verification.report.document import Block, Document, Paragraph, table
 
 if TYPE_CHECKING:
     from refsolve.spec import Spec
     from verification.problems.problem import Problem
-    from verification.report.document import Block
 
 #: Columns of the table of symbols.
 COLUMNS = ("name", "meaning", "range", "default")
@@ -22,7 +23,7 @@ COLUMNS = ("name", "meaning", "range", "default")
 app = typer.Typer(add_completion=False)
 
 
-def _loss_facts(module: Any) -> list[tuple[str, str]]:
+def _loss_facts(module: object) -> list[tuple[str, str]]:
     """Family, domain of the conjugate and default margin of a loss."""
     if module is None:
         return []
@@ -54,8 +55,6 @@ def _mathematics(
     module: Any, kind: str, symbols: Sequence[tuple[str, ...]], where: list[tuple[str, str]]
 ) -> list[Block]:
     """What the declaration says."""
-    from verification.report.document import table
-
     spec: Spec = module.SPEC
     facts = [
         *_loss_facts(module if kind == "losses" else None),
@@ -72,7 +71,6 @@ def _mathematics(
 def _remarks(stem: str, kind: str, spec: Spec) -> list[Block]:
     """What is to be known besides: of the parts of a model, of errata, of a missing twin."""
     from verification import models
-    from verification.report.document import Paragraph
 
     blocks: list[Block] = []
     if kind == "models" and (text := models.described(stem)):
@@ -118,23 +116,23 @@ def _answer(problem: Problem) -> str:
     return f"the {problem.operation} unknowns {own}, by name or in this order{other}"
 
 
-@app.command()
-def show(
-    stem: Annotated[
-        str,
-        typer.Argument(
-            help="Name as in `refsolve list`, e.g. topk_hinge_alpha, or topk_hinge_alpha.prox."
-        ),
-    ],
-    as_json: JsonOption = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """An object or one of its problems."""
+
+    stem: str = argument(
+        "Name as in `refsolve list`, e.g. topk_hinge_alpha, or topk_hinge_alpha.prox."
+    )
+
+
+@command(app)
+def show(options: Options) -> Document:
     """Show a loss, set or model: mathematics, parameters, source."""
     from refsolve import catalogue
     from refsolve.spec import REQUIRED
     from verification.problems.problem import lookup
-    from verification.report.document import Document, Paragraph, table
 
-    stem, _, operation = stem.partition(".")
+    stem, _, operation = options.stem.partition(".")
     if operation:
         lookup(f"{stem}.{operation}")  # says what there is
     spec = catalogue.load(stem).SPEC
@@ -156,20 +154,17 @@ def show(
         blocks.append(table(f"Arguments of {', '.join(names)}", COLUMNS[:2] + COLUMNS[3:], each))
         blocks += [Paragraph(f"Answer of {name}: {answers[name]}.") for name in names]
     blocks += _remarks(stem, kind, spec)
+    told = ("scaling", "source", "erratum", "reason", "oracle_only")
     data = {
         "stem": stem,
         "kind": kind,
         "formulas": dict(spec.formulas),
         "symbols": [dict(zip(COLUMNS, row, strict=True)) for row in symbols],
-        "scaling": spec.scaling,
-        "source": spec.source,
+        **{name: getattr(spec, name) for name in told},
         "notes": list(spec.notes),
-        "erratum": spec.erratum,
-        "reason": spec.reason,
-        "oracle_only": spec.oracle_only,
         "problems": problems,
         "arguments": rows,
         "answers": answers,
         "places": dict(places),
     }
-    finish(Document(f"{stem}: {spec.title}", tuple(blocks), None, data), as_json)
+    return Document(f"{stem}: {spec.title}", tuple(blocks), None, data)

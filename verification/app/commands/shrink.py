@@ -1,54 +1,41 @@
 """``refsolve shrink FILE``: look on for a smaller counterexample."""
 
-import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from verification.app.console import (
-    JsonOption,
-    OtherProgram,
-    OtherSolver,
-    ReplayFile,
-    TrustFile,
-    check_file,
-    finish,
-    stderr,
-)
+from verification.app.console import check_file, wrote
+from verification.app.options import command, option
+from verification.app.replay_options import Rerun
 from verification.errors import InvalidArgumentError
+from verification.report.document import Document
 
 app = typer.Typer(add_completion=False)
 
 
-@app.command()
-def shrink(
-    file: ReplayFile,
-    seconds: Annotated[float, typer.Option(help="Time to look for a smaller one.")] = 60.0,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File to write; default: FILE itself.")
-    ] = None,
-    solver: OtherSolver = None,
-    program: OtherProgram = None,
-    trust: TrustFile = False,
-    as_json: JsonOption = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Options(Rerun):
+    """A stored failure, how long is looked, and where the smaller one goes."""
+
+    seconds: float = option("Time to look for a smaller one.", 60.0)
+    output: Path | None = option("File to write; default: FILE itself.", None, "--output", "-o")
+
+
+@command(app)
+def shrink(options: Options) -> Document:
     """Make a stored failure smaller: fewer entries, simpler numbers.
 
     The file is data: the solver that it names is run with --trust only.
     """
-    from verification.app import command_line
-    from verification.failures import replay as replays
     from verification.failures.replayed import shrunk_document
 
-    if not seconds > 0:
-        raise InvalidArgumentError(f"seconds={seconds!r}: expected seconds > 0, e.g. 60")
-    stored = replays.load(file)
-    check_file("output", output or file)
-    if trust or solver is not None:
-        sys.path.insert(0, str(Path.cwd()))  # a solver in the current folder is found
-    with command_line.opened(solver, program, stored.instance.problem.name) as candidate:
-        smaller = stored.shrink(seconds, candidate, trust=trust)
-    target = smaller.write(output or file)
-    stderr().print(f"wrote {target}", style="dim", highlight=False, soft_wrap=True)
-    finish(shrunk_document(stored, smaller), as_json)
+    o = options
+    if not o.seconds > 0:
+        raise InvalidArgumentError(f"seconds={o.seconds!r}: expected seconds > 0, e.g. 60")
+    stored, target = o.stored(), o.output or o.file
+    check_file("output", target)
+    with o.opened(stored.instance.problem.name) as candidate:
+        smaller = stored.shrink(o.seconds, candidate, trust=o.trust)
+    wrote(smaller.write(target))
+    return shrunk_document(stored, smaller)
