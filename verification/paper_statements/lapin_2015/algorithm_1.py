@@ -6,12 +6,13 @@ from fractions import Fraction
 import numpy as np
 
 from refsolve import exact
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._erm import Problem, column, dual, primal, weights
 from verification.paper_statements._gap import check_bounds
 from verification.paper_statements._rational import Vector, scale, vector
 from verification.paper_statements._topk import ONE, ZERO, hinge_alpha
 from verification.paper_statements._update import smooth_conjugate
+from verification.paper_statements.lapin_2015 import stated
 from verification.paper_statements.lapin_2015.proposition_3 import all_classes, other_classes
 
 Update = Callable[[Vector, int, Fraction], Vector]
@@ -95,14 +96,8 @@ def _check(trial: Trial, *, problem: Problem, seed: int, update: Update) -> None
     )
 
 
-ALGORITHM_1 = Claim(
-    number="Algorithm 1",
-    section="3.2",
-    statement="with the loss summed over the others, no update lowers D, and the relative duality "
-    "gap falls below epsilon",
-    method=f"the algorithm in floating point, its gap at W = XA' in rational arithmetic, "
-    f"epsilon = {float(EPSILON):g}",
-    expected="repaired",
+ALGORITHM_1 = stated(
+    "Algorithm 1",
     draw=_draw,
     check=_check,
     says={"update": update},
@@ -117,7 +112,6 @@ ALGORITHM_1 = Claim(
         },
         "radius 1": {"update": lambda b, k, radius: update(b, k, ONE)},
     },
-    instances=20,
 )
 
 
@@ -134,20 +128,10 @@ WITNESS = {
     "columns": np.array([column(vector("2/3", "2/3"), y) for y in (0, 1)]),
 }
 
-PRINTED_LOSS_GAP = Claim(
-    number="Algorithm 1, loss (3) as printed",
-    section="3.2",
-    statement="with the loss (3), summed over all classes, the relative duality gap falls below "
-    "every epsilon",
-    method="rational bounds over all W and all A, from multipliers and from one W",
-    expected="refuted",
+PRINTED_LOSS_GAP = stated(
+    "Algorithm 1, loss (3) as printed",
     check=check_bounds,
     says={"pieces": all_classes},
     right={"pieces": other_classes},
     witnesses=(WITNESS,),
-    note="The least P is 8/15 and the largest D is 2/15: the algorithm solves the problem of the "
-    "sum over the others, whose least P is 2/15 too.",
-    voice="implied",
-    quote="until relative duality gap is below ε",
-    witness="words",
 )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from math import comb
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import Matrix, Vector, scale, vertices
 from verification.paper_statements._topk import (
     alpha_halfspaces,
@@ -13,6 +13,7 @@ from verification.paper_statements._topk import (
     pieces_alpha,
     pieces_beta,
 )
+from verification.paper_statements.lapin_2015 import stated
 
 
 def _draw(rng: Rng) -> Inputs:
@@ -51,12 +52,8 @@ def _check(
         trial.exactly(found == vertices(*simplex), "k = 1 is not the standard simplex")
 
 
-DEFINITION_1 = Claim(
-    number="Definition 1",
-    section="2.2.1",
-    statement="the top-k simplex of radius r is a polytope inside the simplex, equal to it at "
-    "k = 1, with the C(m,k) + 1 vertices 0 and r/k on k coordinates",
-    method="every choice of active constraints solved in rational arithmetic, m <= 5",
+DEFINITION_1 = stated(
+    "Definition 1",
     draw=_draw,
     check=_check,
     says={
@@ -69,7 +66,4 @@ DEFINITION_1 = Claim(
         "vertices of the beta set": {"corners": pieces_beta},
         "0 not counted": {"count": comb},
     },
-    instances=40,
-    note="For k > m only the point 0 is left.",
-    voice="asserted",
 )

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._gap import of_differences
 from verification.paper_statements._rational import Matrix, Vector, draw_mixture, draw_vector
 from verification.paper_statements._topk import conjugate
+from verification.paper_statements.lapin_2015 import stated
 from verification.paper_statements.lapin_2015.lemma_2 import zeroed
 
 Compatible = Callable[[Matrix, Vector, Vector, int], bool]
@@ -42,14 +43,8 @@ def _check(
     )
 
 
-DEFINITION_2 = Claim(
-    number="Definition 2",
-    apart="general",
-    section="3.1",
-    statement="compatibility is needed for Lemma 2: at each y with <1,y> = 0, the conjugate of "
-    "phi(x - x_j 1) is phi*(y - y_j e_j) exactly if phi satisfies the definition there",
-    method="random maxima of affine functions, compatible or not, all conjugates by rational "
-    "linear programs",
+DEFINITION_2 = stated(
+    "Definition 2",
     draw=_draw,
     check=_check,
     says={"condition": compatible},
@@ -59,7 +54,4 @@ DEFINITION_2 = Claim(
             "condition": lambda pieces, offsets, y, j: all(p[j] == 0 for p in pieces)
         },
     },
-    instances=300,
-    note="The definition is about all y; Proposition 3 says of which losses it holds.",
-    voice="asserted",
 )

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 
-from verification.paper_statements import Claim, Trial
+from verification.paper_statements import Trial
 from verification.paper_statements._rational import Vector, add
 from verification.paper_statements._topk import ONE, ZERO, costs, hinge_alpha, margins
+from verification.paper_statements.lapin_2015 import stated
 from verification.paper_statements.lapin_2015.equation_3 import draw_scores
 
 
@@ -24,12 +25,8 @@ def _check(
     trial.exactly((loss == 0) == right, "it is 0 at other margins", loss=loss)
 
 
-EQUATION_1 = Claim(
-    number="Equation (1)",
-    section="2.1",
-    statement="the maximum of [j != y] + f_j - f_y over all classes is max{0, (a+c)_[1]}, where "
-    "the 0 is redundant; it is 0 exactly if f_y exceeds every other score by 1",
-    method="rational arithmetic on random scores with ties",
+EQUATION_1 = stated(
+    "Equation (1)",
     draw=draw_scores,
     check=_check,
     says={"terms": printed},
@@ -38,6 +35,4 @@ EQUATION_1 = Claim(
         "the true class costs 1 too": {"terms": lambda f, y: [v - f[y] + ONE for v in f]},
         "no costs": {"terms": lambda f, y: [v - f[y] for v in f]},
     },
-    instances=400,
-    voice="asserted",
 )

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import Vector, draw_vector, vector, without
 from verification.paper_statements._topk import ZERO, Loss, costs, hinge_alpha, kth, top
+from verification.paper_statements.lapin_2015 import stated
 
 
 def draw_scores(rng: Rng) -> Inputs:
@@ -44,31 +45,16 @@ def _check_psi(
     )
 
 
-PSI_PRINTED = Claim(
-    number="Text before (3)",
-    section="2.2",
-    statement="psi_k > 0 exactly if the k-th largest of all m scores exceeds f_y - 1",
-    method="rational arithmetic; counterexample and random scores",
-    expected="refuted",
+PSI_PRINTED = stated(
+    "Text before (3)",
     draw=draw_scores,
     check=_check_psi,
     says={"ranked": lambda f, y: f},
     right={"ranked": without},
     witnesses=({"f": vector(0, 5), "y": 1, "k": 1},),
-    instances=500,
-    note="The true class takes part in its own ranking: whenever it is among the k largest, the "
-    "right-hand side holds and psi_k can be 0.",
-    voice="asserted",
-    quote="ψ_k(a) > 0 ⇐⇒ <w_[1], x_i> ≥ ... ≥ <w_[k], x_i> > <w_yi, x_i> − 1",
-    witness="repeated",
 )
 
-PSI_OTHERS = PSI_PRINTED.corrected(
-    statement="psi_k > 0 exactly if the k-th largest score of the other classes exceeds f_y - 1",
-    method="rational arithmetic on random scores with ties",
-    wrong={"all classes ranked": {"ranked": lambda f, y: f}},
-    instances=1000,
-)
+PSI_OTHERS = PSI_PRINTED.corrected(wrong={"all classes ranked": {"ranked": lambda f, y: f}})
 
 # -------------------------------------------------------------------------------------- the chain
 
@@ -87,11 +73,8 @@ def _check_chain(trial: Trial, *, f: Vector, y: int, k: int, middle: Loss) -> No
     trial.exactly(middle(z, 1) == max(ZERO, max(z)), "phi_1 is not the multiclass hinge loss")
 
 
-CHAIN = Claim(
-    number="Chain after (3)",
-    section="2.2",
-    statement="err_k <= psi_k <= phi_k <= phi_1, and phi_1 is the multiclass hinge loss",
-    method="rational arithmetic on random scores with ties; ties count as errors",
+CHAIN = stated(
+    "Chain after (3)",
     draw=draw_scores,
     check=_check_chain,
     says={"middle": hinge_alpha},
@@ -100,8 +83,6 @@ CHAIN = Claim(
         "mean of the k smallest": {"middle": lambda z, k: max(ZERO, sum(sorted(z)[:k]) / k)},
         "k + 1 scores": {"middle": lambda z, k: max(ZERO, top(z, k + 1) / (k + 1))},
     },
-    instances=1000,
-    voice="asserted",
 )
 
 
@@ -134,12 +115,8 @@ def _check_strict(
     )
 
 
-STRICT_PRINTED = Claim(
-    number="Strictness after (3)",
-    section="2.2",
-    statement="phi_k < phi_1 unless the k largest scores are all the same",
-    method="rational arithmetic; two counterexamples and random scores",
-    expected="refuted",
+STRICT_PRINTED = stated(
+    "Strictness after (3)",
     draw=draw_scores,
     check=_check_strict,
     says={"strict": _strict_printed},
@@ -148,21 +125,11 @@ STRICT_PRINTED = Claim(
         {"f": vector("-1/2", "-1/2", 0), "y": 2, "k": 2},
         {"f": vector(-3, -4, 0), "y": 2, "k": 2},
     ),
-    instances=500,
-    note="Equal must be the k largest entries of a + c, not the scores, and where both losses "
-    "are 0 (the second counterexample) nothing is strict.",
-    voice="asserted",
-    quote="φ_k(a) < φ(a) unless all k largest scores are the same",
-    witness="words",
 )
 
 STRICT_RIGHT = STRICT_PRINTED.corrected(
-    statement="phi_k < phi_1 exactly if phi_1 > 0 and the k largest entries of a + c are not all "
-    "the same",
-    method="rational arithmetic on random scores with ties",
     wrong={
         "scores compared": {"strict": lambda f, y, k: not _all_equal(f, k)},
         "zero losses forgotten": {"strict": lambda f, y, k: not _all_equal(violations(f, y), k)},
-    },
-    instances=1000,
+    }
 )

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 
-from verification.paper_statements import Claim, Trial
+from verification.paper_statements import Trial
 from verification.paper_statements._rational import Vector
 from verification.paper_statements._topk import ZERO, Loss, hinge_alpha, hinge_beta, kth
+from verification.paper_statements.lapin_2015 import stated
 from verification.paper_statements.lapin_2015.equation_3 import draw_scores, psi, violations
 
 
@@ -30,12 +31,8 @@ def _check(
     )
 
 
-CHAIN_5 = Claim(
-    number="Chain after (5)",
-    section="2.3",
-    statement="psi_k <= alpha <= beta <= phi_1, equal to phi_1 at k = 1; alpha = beta exactly if "
-    "(a+c)_[1] <= 0 or (a+c)_[k] >= 0",
-    method="rational arithmetic on random scores with ties",
+CHAIN_5 = stated(
+    "Chain after (5)",
     draw=draw_scores,
     check=_check,
     says={"beta": hinge_beta, "equal": _equal},
@@ -47,6 +44,4 @@ CHAIN_5 = Claim(
         "equal only if nothing is violated": {"equal": lambda z, k: max(z) <= 0},
         "equal only if all k are violated": {"equal": lambda z, k: kth(z, k) > 0},
     },
-    instances=1000,
-    voice="asserted",
 )

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations, pairwise
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import Vector, draw_vector
+from verification.paper_statements.lapin_2015 import stated
 
 Objective = Callable[[Vector, Fraction, int], Fraction]
 
@@ -33,12 +34,8 @@ def _check(trial: Trial, *, h: Vector, k: int, objective: Objective) -> None:
     )
 
 
-LEMMA_1 = Claim(
-    number="Lemma 1",
-    section="2.2.1",
-    statement="S_k(h) = min over t of kt + sum_j max(0, h_j - t)",
-    method="rational: the maximum over all k-subsets against the objective at its knots and on "
-    "each affine piece",
+LEMMA_1 = stated(
+    "Lemma 1",
     draw=_draw,
     check=_check,
     says={"objective": objective},
@@ -47,6 +44,4 @@ LEMMA_1 = Claim(
         "one too many": {"objective": lambda h, t, k: objective(h, t, k + 1)},
         "no positive part": {"objective": lambda h, t, k: k * t + sum(v - t for v in h)},
     },
-    instances=1000,
-    voice="asserted",
 )

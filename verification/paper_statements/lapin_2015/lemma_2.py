@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._gap import of_differences
 from verification.paper_statements._rational import Matrix, Vector, draw_mixture, draw_vector
 from verification.paper_statements._topk import conjugate
+from verification.paper_statements.lapin_2015 import stated
 
 Formula = Callable[[Matrix, Vector, Vector, int], Fraction | None]
 
@@ -49,14 +50,8 @@ def _check(
     )
 
 
-LEMMA_2 = Claim(
-    number="Lemma 2",
-    apart="general",
-    section="3.1",
-    statement="for j-compatible phi, the conjugate of phi(x - x_j 1) at y is phi*(y - y_j e_j) if "
-    "<1,y> = 0, +infinity otherwise",
-    method="random j-compatible maxima of affine functions, both conjugates by rational linear "
-    "programs",
+LEMMA_2 = stated(
+    "Lemma 2",
     draw=_draw,
     check=_check,
     says={"formula": formula},
@@ -64,6 +59,4 @@ LEMMA_2 = Claim(
         "entry j kept": {"formula": lambda p, o, y, j: conjugate(p, o, y) if sum(y) == 0 else None},
         "no condition on the sum": {"formula": lambda p, o, y, j: conjugate(p, o, zeroed(y, j))},
     },
-    instances=400,
-    voice="asserted",
 )

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._cone import Partition, draw_target, partition, project_cone
 from verification.paper_statements._rational import Vector, vector
 from verification.paper_statements._topk import ZERO, kth, top
+from verification.paper_statements.lapin_2015 import stated
 
 System = Callable[[Vector, Partition, int, Fraction], tuple[Fraction, Fraction]]
 
@@ -50,24 +51,13 @@ def _check_printed(
         )
 
 
-CASES_PRINTED = Claim(
-    number="Lemma 3, cases 1 and 2",
-    section="4.2",
-    statement="if U and M are empty then x = 0; if only M is empty then U = {[1],...,[k]} and "
-    "x_i = S_k(a)/(k + rho k^2) there",
-    method="exact projections, proved optimal by their variational inequality",
-    expected="refuted",
+CASES_PRINTED = stated(
+    "Lemma 3, cases 1 and 2",
     draw=draw_target,
     check=_check_printed,
     says={"value": top_value, "concerned": lambda x: True},
     right={"concerned": any},
     witnesses=({"a": vector(-1, -1, -1), "k": 2, "rho": ZERO},),
-    instances=500,
-    note="At x = 0 every index has x_i = s/k = 0, so that U is everything: case 1 never occurs "
-    "and case 2 claims a negative value.",
-    voice="asserted",
-    quote="If U = ∅ and M = ∅, then x* = 0. If U ≠ ∅ and M = ∅, then U = {[1], ..., [k]}",
-    witness="words",
 )
 
 
@@ -105,13 +95,8 @@ def _check_cases(
         )
 
 
-CASES_RIGHT = Claim(
-    number="Lemma 3, cases 1 and 2, corrected",
-    section="4.2",
-    statement="x = 0 exactly if S_k(a) <= 0; otherwise M is empty exactly if k = d or "
-    "S_k(a)/(k + rho k^2) <= a_[k] - a_[k+1], and x has that value on the k largest",
-    method="exact projections, proved optimal by their variational inequality",
-    expected="repaired",
+CASES_RIGHT = stated(
+    "Lemma 3, cases 1 and 2, corrected",
     draw=draw_target,
     check=_check_cases,
     says={"zero": _is_zero, "constant": _is_constant, "value": top_value},
@@ -125,7 +110,6 @@ CASES_RIGHT = Claim(
         },
         "value with rho k": {"value": lambda a, k, rho: top(a, k) / (k + rho * k)},
     },
-    instances=1000,
 )
 
 
@@ -182,11 +166,8 @@ def _draw_case_3(rng: Rng) -> Inputs:
             return given
 
 
-CASE_3 = Claim(
-    number="Lemma 3, case 3",
-    section="4.2",
-    statement="if M is not empty, (6) gives t and u with (7) and x = min{max{0, a - t}, u}",
-    method="exact projections, proved optimal; their index sets put into (6) in rational numbers",
+CASE_3 = stated(
+    "Lemma 3, case 3",
     draw=_draw_case_3,
     check=_check_system,
     says={"system": system},
@@ -200,7 +181,4 @@ CASE_3 = Claim(
         "rho = 0": {"system": lambda a, s, k, rho: system(a, s, k, ZERO)},
         "D with rho k": {"system": lambda a, s, k, rho: system(a, s, k, rho / k)},
     },
-    instances=1000,
-    note="k < |U| + |M| always: k positive entries would all sit at the cap.",
-    voice="asserted",
 )

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._cone import draw_target, project_cone
 from verification.paper_statements._rational import Vector
 from verification.paper_statements._topk import top
+from verification.paper_statements.lapin_2015 import stated
 
 Condition = Callable[[Vector, int], bool]
 
@@ -53,26 +54,17 @@ WRONG = {
     "strict": {"condition": lambda a, k: top(a, k) < 0},
 }
 
-LEMMA_4 = Claim(
-    number="Lemma 4",
-    section="4.2",
-    statement="the projection is 0 if S_k(a) <= 0, and for rho = 0 only then",
-    method="exact projections, proved optimal by their variational inequality",
+LEMMA_4 = stated(
+    "Lemma 4",
     draw=draw_near,
     check=_check,
     says={"condition": condition, "necessary": lambda rho: rho == 0},
     wrong=WRONG,
-    instances=1000,
-    voice="asserted",
 )
 
 LEMMA_4_SHARP = LEMMA_4.also(
-    number="Lemma 4, sharpened",
-    statement="the projection is 0 exactly if S_k(a) <= 0, for every rho >= 0",
-    expected="repaired",
+    "Lemma 4, sharpened",
     says={"necessary": lambda rho: True},
     wrong=WRONG,
     witnesses=({"a": [Fraction(1), Fraction(-9, 10)], "k": 2, "rho": Fraction(10)},),
-    note="The bias is quadratic and cannot outweigh the slope S_k(a) at 0, so a search needs no "
-    "fall-back to 0.",
 )

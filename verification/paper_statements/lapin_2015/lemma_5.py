@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._cone import draw_target, partition, project_simplex
 from verification.paper_statements._rational import Vector, vector
 from verification.paper_statements._topk import ONE, ZERO
+from verification.paper_statements.lapin_2015 import stated
 from verification.paper_statements.lapin_2015.lemma_3 import clipped
 
 #: (t, p, k, rho, r) -> lambda
@@ -68,32 +69,20 @@ def _check_lemma(
     )
 
 
-LEMMA_5 = Claim(
-    number="Lemma 5",
-    section="4.3",
-    statement="at the solution, lambda = t + p/k - rho r >= 0",
-    method="exact projections, proved optimal by their variational inequality; all thresholds "
-    "that describe them",
-    expected="refuted",
+LEMMA_5 = stated(
+    "Lemma 5",
     draw=_draw,
     check=_check_lemma,
     says={"multiplier": lemma, "at_bound_only": False},
     right={"at_bound_only": True},
     witnesses=({"a": vector(1), "k": 1, "rho": ONE, "r": Fraction(10)},),
-    instances=500,
-    note="Only a condition is missing: where <1,x> < r the multiplier is 0, and the formula another "
-    "number. Below (7) the paper uses it where <1,x> = r.",
-    voice="asserted",
-    quote="Then it must hold that λ = t + p/k − ρr ≥ 0",
-    witness="words",
 )
 
 LEMMA_5_RIGHT = LEMMA_5.corrected(
-    "at a solution with <1,x> = r, lambda = t + p/k - rho r >= 0",
     wrong={
         "without p": {"multiplier": lambda t, p, k, rho, r: t - rho * r},
         "without the condition": {"at_bound_only": False},
-    },
+    }
 )
 
 # -------------------------------------------------------------- the rule that the section builds on it
@@ -128,12 +117,8 @@ def _check_rule(
     )
 
 
-RULE = Claim(
-    number="Projection, rule from Lemma 5",
-    section="4.3",
-    statement="the knapsack solution with <1,x> = r is the projection if t + p/k - rho r >= 0, and "
-    "otherwise <1,x> < r",
-    method="rational knapsack solutions against exact projections, proved optimal",
+RULE = stated(
+    "Projection, rule from Lemma 5",
     draw=_draw,
     check=_check_rule,
     says={"multiplier": lemma},
@@ -142,8 +127,4 @@ RULE = Claim(
         "without p": {"multiplier": lambda t, p, k, rho, r: t - rho * r},
         "without the bias": {"multiplier": lambda t, p, k, rho, r: t + p / k},
     },
-    instances=1000,
-    voice="asserted",
-    note='Text extracted from the PDF sets p/k as "kp", as it sets 1/k as "k1"; the authors\' code '
-    "has p/k.",
 )

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from fractions import Fraction
 from math import log2
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._cone import is_projection
 from verification.paper_statements._counted import counted
 from verification.paper_statements._rational import Vector
 from verification.paper_statements._topk import ZERO
+from verification.paper_statements.lapin_2015 import stated
 from verification.paper_statements.lapin_2015.search import (
     Walk,
     every_partition,
@@ -55,11 +56,8 @@ def searching(d: int, k: int) -> float:
     return sorting(d, k) + EACH * k * d
 
 
-SEARCH = Claim(
-    number="Projection, operations of the search",
-    section="4.2",
-    statement="sorting and the search over partitions take O(d log d + kd) operations: at most 10 of each",
-    method="every sum, product and comparison counted in rational arithmetic; the result proved optimal",
+SEARCH = stated(
+    "Projection, operations of the search",
     draw=_draw_hard,
     check=_check,
     says={"walk": every_partition, "bound": searching},
@@ -67,38 +65,24 @@ SEARCH = Claim(
         "without kd": {"bound": sorting},
         "2 of each": {"bound": lambda d, k: searching(d, k) / 5},
     },
-    instances=60,
-    voice="asserted",
 )
 
-ABSTRACT = Claim(
-    number="Projection, operations as the introduction has them",
-    section="1",
-    statement="the search takes O(m log m) operations whatever k is: at most 10 m log2 m",
-    method="as for the search, at points whose partition comes last, k = m/2",
-    expected="refuted",
+ABSTRACT = stated(
+    "Projection, operations as the introduction has them",
     draw=_draw_hard,
     check=_check,
     says={"walk": every_partition, "bound": sorting},
     right={"bound": searching},
     witnesses=({"a": point_with(64, 32, ZERO, 31, 33), "k": 32, "rho": ZERO},),
-    instances=20,
-    note="True for a fixed k. No constant helps: k(m-k) partitions occur, each may be the last.",
-    voice="asserted",
-    quote="The proposed algorithm for solving it has complexity O(m log m)",
-    witness="repeated",
 )
 
 STAIRCASE = ABSTRACT.corrected(
-    statement="a walk that never goes back, |U| down from k-1 and |U| + |M| up from k+1, meets at most m "
-    "partitions: O(m log m) for every k",
-    number="Projection, operations of a walk",
+    "Projection, operations of a walk",
     says={"walk": staircase, "bound": sorting},
     wrong={
         "the search as printed": {"walk": every_partition},
         "2 of each": {"bound": lambda d, k: sorting(d, k) / 5},
     },
-    instances=60,
 )
 
 
@@ -143,17 +127,10 @@ def _check_knapsack(
     )
 
 
-KNAPSACK = Claim(
-    number="Knapsack problem, operations of variable fixing",
-    section="4.1",
-    statement="where s = r, variable fixing takes a number of operations that is linear in practice: at most "
-    "25 d at normal points of d = 50 to 400",
-    method="counted in rational arithmetic; the result meets the optimality conditions",
+KNAPSACK = stated(
+    "Knapsack problem, operations of variable fixing",
     draw=_draw_knapsack,
     check=_check_knapsack,
     says={"bound": lambda d: 25 * d},
     wrong={"4 d": {"bound": lambda d: 4 * d}, "as many as roots": {"bound": lambda d: 90 * d**0.5}},
-    instances=40,
-    note="On average: points whose entries leave one at a time take a square.",
-    voice="asserted",
 )

@@ -6,9 +6,10 @@ from verification.paper_statements._topk import (
     draw_pair,
     hinge_alpha,
     linear_on,
-    pair_claim,
+    pair,
     pieces_alpha,
 )
+from verification.paper_statements.lapin_2015 import stated
 
 CONJUGATE = linear_on(alpha_halfspaces)
 
@@ -17,14 +18,10 @@ def _wrong_sign(b: Vector, c: Vector, k: int) -> object:
     return CONJUGATE(b, [-v for v in c], k)
 
 
-PROPOSITION_1 = pair_claim(
+PROPOSITION_1 = stated(
     "Proposition 1",
-    "2.1",
-    "max{0, max_j (a+c)_j} and -<c,b> on {b >= 0, <1,b> <= 1} are a conjugate pair",
+    **pair(hinge_alpha, pieces_alpha, alpha_halfspaces),
     draw=lambda rng: draw_pair(rng, k=1),
-    value=hinge_alpha,
-    pieces=pieces_alpha,
-    domain=alpha_halfspaces,
     wrong={
         "sign of the costs": {"formula": _wrong_sign},
         "whole space as domain": {"formula": lambda b, c, k: -dot(c, b)},

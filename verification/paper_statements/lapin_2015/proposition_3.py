@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._gap import Pieces
 from verification.paper_statements._rational import (
     Matrix,
@@ -28,6 +28,7 @@ from verification.paper_statements._topk import (
     pieces_beta,
     top,
 )
+from verification.paper_statements.lapin_2015 import stated
 
 
 def all_classes(m: int, k: int, y: int) -> Matrix:
@@ -62,36 +63,20 @@ def _check(trial: Trial, *, y: int, k: int, v: Vector, pieces: Pieces) -> None:
     )
 
 
-METHOD = "both suprema by rational linear programs"
-
-PRINTED = Claim(
-    number="Proposition 3",
-    section="3.1",
-    statement="the top-k hinge (3), its sum over all m entries, is compatible with the true class",
-    method=f"{METHOD}; counterexample and random points, k >= 2",
-    expected="refuted",
+PRINTED = stated(
+    "Proposition 3",
     draw=lambda rng: _draw(rng, smallest=2),
     check=_check,
     says={"pieces": all_classes},
     right={"pieces": other_classes},
     witnesses=({"y": 2, "k": 2, "v": vector("1/2", 0, 0)},),
-    instances=300,
-    note="The true class, whose entry is 0, may fill places of the sum: the supremum over x_y = 0 "
-    "is finite on a larger set than the top-k simplex.",
-    voice="asserted",
-    quote="The top-k hinge loss function from Section 2 is y_i-compatible.",
-    witness="words",
 )
 
 SPECIAL_CASES = PRINTED.corrected(
-    number="Proposition 3, k = 1 and loss (5)",
-    statement="the multiclass hinge (k = 1) and the beta loss (5) are compatible with the true "
-    "class",
-    method=METHOD,
+    "Proposition 3, k = 1 and loss (5)",
     draw=_draw,
     says={"pieces": lambda m, k, y: pieces_beta(m, k)},
     wrong={"alpha in place of beta": {"pieces": all_classes}},
-    instances=250,
 )
 
 
@@ -110,13 +95,8 @@ def _check_others(
     )
 
 
-OTHERS = Claim(
-    number="Proposition 3, sum over the others",
-    section="3.1",
-    statement="the top-k hinge of the m - 1 other classes is compatible with the true class; its "
-    "conjugate there is the one of Proposition 2, one dimension lower",
-    method=METHOD,
-    expected="repaired",
+OTHERS = stated(
+    "Proposition 3, sum over the others",
     draw=_draw,
     check=_check_others,
     says={"pieces": other_classes, "formula": linear_on(alpha_halfspaces)},
@@ -124,7 +104,6 @@ OTHERS = Claim(
         "sum over all classes": {"pieces": all_classes},
         "beta set": {"formula": linear_on(beta_halfspaces)},
     },
-    instances=250,
 )
 
 
@@ -165,13 +144,8 @@ def _check_identity(
     )
 
 
-PRINTED_LOSS = Claim(
-    number="Equation (3), seen from the others",
-    section="3.1",
-    statement="with a_y = 0 the loss (3) is max{phi_k, (k-1)/k phi_(k-1)} of the others, with "
-    "conjugate -<c,x> on {x >= 0, s <= 1, x_i <= min(1/k, s/(k-1))}",
-    method="values in rational arithmetic, the supremum over x_y = 0 by rational linear programs",
-    expected="repaired",
+PRINTED_LOSS = stated(
+    "Equation (3), seen from the others",
     draw=_draw_identity,
     check=_check_identity,
     says={"loss": two_hinges, "formula": linear_on(printed_domain)},
@@ -180,6 +154,4 @@ PRINTED_LOSS = Claim(
         "top-k simplex": {"formula": linear_on(alpha_halfspaces)},
         "beta set": {"formula": linear_on(beta_halfspaces)},
     },
-    instances=300,
-    note="For k = 2 it is the beta loss: the two variants of the paper coincide there.",
 )

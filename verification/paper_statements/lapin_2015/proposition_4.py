@@ -6,17 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._erm import Problem, dual
 from verification.paper_statements._rational import Array, Vector, draw_vector
 from verification.paper_statements._topk import ONE, ZERO, alpha_halfspaces, hinge_alpha, linear_on
 from verification.paper_statements._update import (
     check_identity,
-    cvxpy_claim,
+    check_numerically,
     differences,
     draw_update,
     with_block,
 )
+from verification.paper_statements.lapin_2015 import stated
 
 
 def target(q: Array, y: int, k_ii: Fraction, smoothing: Fraction = ZERO) -> Array:
@@ -42,24 +43,11 @@ def _draw(rng: Rng) -> Inputs:
     return {**draw_update(rng), "gamma": ZERO}
 
 
-PROPOSITION_4 = Claim(
-    number="Proposition 4",
-    section="3.2.1",
-    statement="max D over a_i with <1,a_i> = 0 is min ||x-b||^2 + <1,x>^2 over the top-k simplex "
-    "of radius 1/(lam n), b = (q + (1-q_y)1)/<x_i,x_i> over the others, a_i = -x there",
-    method="rational: same set of finite values, D = constant - lam <x_i,x_i>/2 times the "
-    "objective, and projections proved optimal beat every candidate",
-    draw=_draw,
-    check=check_identity,
-    says=SAYS,
-    wrong=WRONG,
-    instances=300,
-    note="D is the function printed in Theorem 1; that it is not the dual of the printed loss is "
-    "the failure of Proposition 3. b is undefined for x_i = 0, see the last row.",
-    voice="asserted",
-)
+PROPOSITION_4 = stated("Proposition 4", draw=_draw, check=check_identity, says=SAYS, wrong=WRONG)
 
-NUMERICALLY = cvxpy_claim("Proposition 4, by CVXPY", "3.2.1", _draw, SAYS, WRONG)
+NUMERICALLY = stated(
+    "Proposition 4, by CVXPY", draw=_draw, check=check_numerically, says=SAYS, wrong=WRONG
+)
 
 # ------------------------------------------------------------------------------------- zero examples
 
@@ -112,12 +100,8 @@ def _check_zero(
     )
 
 
-ZERO_EXAMPLE = Claim(
-    number="Proposition 4, x_i = 0",
-    section="3.2.1",
-    statement="for x_i = 0, where b divides by 0, mass r/k on the k largest costs maximises D",
-    method="rational: the gain is the maximum r S_k(c)/k of <c,x> over the set; costs c >= 0",
-    expected="repaired",
+ZERO_EXAMPLE = stated(
+    "Proposition 4, x_i = 0",
     draw=_draw_zero,
     check=_check_zero,
     says={"fill": fill},
@@ -126,5 +110,4 @@ ZERO_EXAMPLE = Claim(
         "smallest costs": {"fill": lambda c, k, radius: fill([-v for v in c], k, radius)},
         "half of the radius": {"fill": lambda c, k, radius: fill(c, k, radius / 2)},
     },
-    instances=200,
 )

@@ -5,10 +5,11 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Any
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._cone import draw_target, partition, project_cone
 from verification.paper_statements._rational import Vector
 from verification.paper_statements._topk import ONE, ZERO
+from verification.paper_statements.lapin_2015 import stated
 from verification.paper_statements.lapin_2015.lemma_3 import clipped, solve_system
 
 # ------------------------------------------------------------------------- number of partitions
@@ -48,26 +49,16 @@ def _check_count(
     )
 
 
-COUNT_PRINTED = Claim(
-    number="Projection, number of partitions",
-    section="4.2",
-    statement="the search for case 3 needs at most (k-1)(d-k+1) partitions",
-    method="one point a for each (|U|, |M|), its exact projection proved optimal",
-    expected="refuted",
+COUNT_PRINTED = stated(
+    "Projection, number of partitions",
     draw=_draw_sizes,
     check=_check_count,
     says={"bound": lambda d, k: (k - 1) * (d - k + 1), "tight": False},
     right={"bound": lambda d, k: k * (d - k)},
     witnesses=({"d": 2, "k": 1, "rho": ZERO}, {"d": 4, "k": 2, "rho": ONE}),
-    instances=60,
-    note="|U| = 0 belongs to the search too; for k = 1 it is all there is.",
-    voice="asserted",
-    quote="we can limit the search to (k − 1)(d − k + 1) iterations in the worst case",
-    witness="words",
 )
 
 COUNT_RIGHT = COUNT_PRINTED.corrected(
-    statement="k(d-k) partitions occur in case 3: |U| = 0..k-1 and |U| + |M| = k+1..d",
     says={"tight": True},
     wrong={
         "as printed": {"bound": lambda d, k: (k - 1) * (d - k + 1)},
@@ -160,24 +151,13 @@ def _check_float(
     )
 
 
-FALLBACK = Claim(
-    number="Projection, fall-back to 0",
-    section="4.2",
-    statement="in floating point, the search with (7) as printed and 0 if nothing fits returns the "
-    "projection",
-    method="the search in double precision; what it returns judged in rational arithmetic",
-    expected="refuted",
+FALLBACK = stated(
+    "Projection, fall-back to 0",
     draw=_draw_decimal,
     check=_check_float,
     says={"arithmetic": float},
     right={"arithmetic": Fraction},
     witnesses=({"a": [Fraction(v, 10) for v in (8, 21, 19, 4, -15, -2)], "k": 4, "rho": ZERO},),
-    instances=500,
-    note="With ties at a threshold (7) fails by one rounding error for every partition; since 0 is "
-    "right only for S_k(a) <= 0, the fall-back hides the failure.",
-    voice="implied",
-    quote="For the biased projection, we leave x = 0 as the fallback case",
-    witness="words",
 )
 
 
@@ -204,13 +184,8 @@ def _without_empty_upper(a: Vector, k: int, rho: Fraction) -> Vector | None:
     return None if x is None or not partition(x, k).upper else x
 
 
-SEARCH = Claim(
-    number="Projection, search in exact arithmetic",
-    section="4.2",
-    statement="if S_k(a) > 0, case 2 or one of the k(d-k) partitions fits and gives the "
-    "projection; if S_k(a) <= 0, none fits with u > 0",
-    method="the search in rational arithmetic against exact projections, proved optimal",
-    expected="repaired",
+SEARCH = stated(
+    "Projection, search in exact arithmetic",
     draw=draw_target,
     check=_check_exact,
     says={"search": search},
@@ -218,5 +193,4 @@ SEARCH = Claim(
         "|U| = 0 not searched": {"search": _without_empty_upper},
         "rho forgotten": {"search": lambda a, k, rho: search(a, k, ZERO)},
     },
-    instances=1000,
 )

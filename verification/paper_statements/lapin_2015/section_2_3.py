@@ -5,7 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
+from verification.paper_statements.lapin_2015 import stated
 
 Array = np.ndarray
 
@@ -49,12 +50,8 @@ def _check_map(
     trial.exactly(same, "<w, Phi_y(x_i)> is not <w_y, x_i>", scores=X @ W.T)
 
 
-MAP = Claim(
-    number="Section 2.3, the map Phi_y",
-    section="2.3",
-    statement="Phi_y makes mn examples with md features, x_i at the y-th place and zeros elsewhere, "
-    "and <w, Phi_y(x_i)> = <w_y, x_i>",
-    method="integer features, the mapped examples written out",
+MAP = stated(
+    "Section 2.3, the map Phi_y",
     draw=_draw,
     check=_check_map,
     says={"phi": embedded},
@@ -62,8 +59,6 @@ MAP = Claim(
         "one place further": {"phi": lambda x, m, y: embedded(x, m, (y + 1) % m)},
         "in every place": {"phi": lambda x, m, y: np.tile(x, m)},
     },
-    instances=200,
-    voice="asserted",
 )
 
 
@@ -97,33 +92,21 @@ def _check_recall(
     trial.exactly(recall == accuracy, "not equal", scores=scores, recall=recall, accuracy=accuracy)
 
 
-RECALL = Claim(
-    number="Section 2.3, recall@k without constraints",
-    section="2.3",
-    statement="recall@(kn) of the mapped problem, its kn largest scores predicted, is the top-k "
-    "accuracy for every classifier",
-    method="integer features, scores without ties",
-    expected="refuted",
+RECALL = stated(
+    "Section 2.3, recall@k without constraints",
     draw=_draw,
     check=_check_recall,
     says={"predicted": overall},
     right={"predicted": of_each},
     witnesses=({"X": np.array([[3], [1]]), "W": np.array([[1], [2], [4]]), "y": [0, 2], "k": 1},),
-    instances=300,
-    voice="ours",
-    note="The paper says 'under certain constraints on the classifier' and does not name them. One "
-    "example can take the places of another.",
 )
 
 RECALL_RIGHT = RECALL.corrected(
-    "if exactly k labels of each example are predicted, those of its k largest scores, recall@(kn) "
-    "of the mapped problem is the top-k accuracy",
-    number="Section 2.3, recall@k, constraint named",
+    "Section 2.3, recall@k, constraint named",
     wrong={
         "the kn largest of all": {"predicted": overall},
         "k + 1 of each": {
             "predicted": lambda scores, k: of_each(scores, min(k + 1, scores.shape[1]))
         },
     },
-    note="The constraint that the paper does not name; there are n positives, one for each example.",
 )

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._erm import (
     Problem,
     block,
@@ -28,6 +28,7 @@ from verification.paper_statements._topk import (
     pieces_alpha,
     pieces_beta,
 )
+from verification.paper_statements.lapin_2015 import stated
 from verification.paper_statements.lapin_2015.proposition_3 import other_classes
 
 #: Compatible losses: the two hinges of the other classes, each with its slopes.
@@ -102,13 +103,8 @@ def _check(
         trial.exactly(same, "W'x_i is not A K_i", example=i)
 
 
-THEOREM_1 = Claim(
-    number="Theorem 1",
-    section="3.1",
-    statement="for compatible losses D is the Fenchel dual of P: P(W) - D(A) is a sum of "
-    "nonnegative terms that vanish together, W = XA', W'x_i = AK_i",
-    method="rational identity P - D = mean of Fenchel-Young residuals + lam/2 ||W - XA'||^2 with "
-    "conjugates by linear programs; alpha and beta hinge of the others",
+THEOREM_1 = stated(
+    "Theorem 1",
     draw=_draw,
     check=_check,
     says={"dual": dual_printed, "recover": weights},
@@ -117,8 +113,6 @@ THEOREM_1 = Claim(
         "sum in place of the mean": {"dual": partial(dual_printed, averaged=False)},
         "W = -XA'": {"recover": lambda p, a: -weights(p, a)},
     },
-    instances=200,
-    voice="asserted",
 )
 
 
@@ -151,25 +145,13 @@ def _check_outside(trial: Trial, *, a: Vector, y: int, k: int, outside: int) -> 
     )
 
 
-OUTSIDE_PRINTED = Claim(
-    number="Theorem 1, outside of the domain",
-    section="3.1",
-    statement="D(A) = +infinity if some <1,a_i> is not 0",
-    method="the conjugate is unbounded along a ray found by a rational linear program",
-    expected="refuted",
+OUTSIDE_PRINTED = stated(
+    "Theorem 1, outside of the domain",
     draw=_draw_outside,
     check=_check_outside,
     says={"outside": 1},
     right={"outside": -1},
     witnesses=({"a": vector(1, 0), "y": 0, "k": 1},),
-    instances=100,
-    voice="asserted",
-    quote="D(A) = ... if <1, a_i> = 0 ∀i, +∞ otherwise",
-    witness="characters",
 )
 
-OUTSIDE_RIGHT = OUTSIDE_PRINTED.corrected(
-    statement="D(A) = -infinity if some <1,a_i> is not 0",
-    wrong={"plus infinity": {"outside": 1}},
-    instances=200,
-)
+OUTSIDE_RIGHT = OUTSIDE_PRINTED.corrected(wrong={"plus infinity": {"outside": 1}})

@@ -1,15 +1,11 @@
 """Theorem 1, strong duality: least primal and largest dual value meet."""
 
-from verification.paper_statements import Claim
 from verification.paper_statements._gap import check_meeting, draw_training
 from verification.paper_statements._topk import ZERO, hinge_alpha, hinge_beta
+from verification.paper_statements.lapin_2015 import stated
 
-STRONG_DUALITY = Claim(
-    number="Theorem 1, strong duality",
-    section="3.1",
-    statement="min P = max D for the top-k hinge of the others",
-    method="both problems solved with CVXPY, their values at feasible points in rational "
-    "arithmetic; the certificate is P(W) - D(A)",
+STRONG_DUALITY = stated(
+    "Theorem 1, strong duality",
     draw=draw_training,
     check=check_meeting,
     says={
@@ -27,6 +23,4 @@ STRONG_DUALITY = Claim(
         "beta loss": {"stem": "topk_hinge_beta", "loss": hinge_beta},
         "lam ||W||^2 in place of lam/2 ||W||^2": {"lam_factor": 2},
     },
-    instances=20,
-    voice="implied",
 )

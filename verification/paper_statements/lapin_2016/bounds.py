@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._cone import smooth_hinge_alpha
 from verification.paper_statements._entropies import alpha_power, beta_power, ratios
 from verification.paper_statements._rational import Vector, vector
@@ -17,6 +17,7 @@ from verification.paper_statements._topk import (
     margins,
 )
 from verification.paper_statements.lapin_2015.equation_3 import draw_scores
+from verification.paper_statements.lapin_2016 import stated
 from verification.paper_statements.lapin_2016.lemma_1 import error_with_ties
 from verification.paper_statements.risk import smooth_hinge_beta
 
@@ -35,12 +36,8 @@ def _check_hinges(
     trial.exactly(alpha(z, 1) == beta(z, 1) == multiclass, "k = 1 is not (4)", loss=multiclass)
 
 
-HINGES = Claim(
-    number="Equations (4), (6) and (7)",
-    section="2.3",
-    statement="err_k <= psi_k <= top-k hinge alpha <= top-k hinge beta <= multiclass hinge, psi_k "
-    "the k-th largest margin violation; both are (4) for k = 1",
-    method="rational arithmetic on random scores with ties; ties count as errors",
+HINGES = stated(
+    "Equations (4), (6) and (7)",
     draw=draw_scores,
     check=_check_hinges,
     says={"alpha": hinge_alpha, "beta": hinge_beta},
@@ -49,10 +46,6 @@ HINGES = Claim(
         "sum of the smallest": {"alpha": lambda z, k: max(ZERO, sum(sorted(z)[:k]) / k)},
         "beta without 1/k": {"beta": lambda z, k: k * hinge_beta(z, k)},
     },
-    instances=600,
-    note="Over the m - 1 other classes; (6) with the true class in the sum is between alpha and "
-    "beta.",
-    voice="asserted",
 )
 
 # ----------------------------------------------------------------------------------- the entropies
@@ -111,12 +104,8 @@ def _check_entropies(
         trial.exactly(truncated == 1 + low == beta_k == softmax, "k = 1 is not the softmax loss")
 
 
-ENTROPIES = Claim(
-    number="Equations (5), (13) and (15)",
-    section="2.5",
-    statement="log 2 err_k <= truncated top-k entropy <= top-k entropy alpha <= beta <= softmax, "
-    "all equal to the softmax loss for k = 1",
-    method="rational bounds on exp of the losses; ties count as errors",
+ENTROPIES = stated(
+    "Equations (5), (13) and (15)",
     draw=_draw_weights,
     check=_check_entropies,
     says={"kept": dropped, "beta": beta_power, "error": error_with_ties},
@@ -126,9 +115,6 @@ ENTROPIES = Claim(
         "alpha for beta": {"beta": alpha_power},
         "one guess fewer": {"error": lambda w, y, k: error_with_ties(w, y, max(1, k - 1))},
     },
-    instances=300,
-    note="The beta version is ours; the paper states no chain for these losses.",
-    voice="ours",
 )
 
 # ------------------------------------------------------------------------------------ the smoothed
@@ -181,31 +167,19 @@ def least_error_cost(k: int, gamma: Fraction) -> Fraction:
     return 1 - gamma / (2 * k) if gamma <= k else k / (2 * gamma)
 
 
-SMOOTH_PRINTED = Claim(
-    number="Proposition 6, bound on the error",
-    section="2.3",
-    statement="the smooth top-k hinge losses are upper bounds on err_k, as a surrogate should be",
-    method="rational: projections proved optimal; ties count as errors",
-    expected="refuted",
+SMOOTH_PRINTED = stated(
+    "Proposition 6, bound on the error",
     draw=_draw_gamma,
     check=_check_smooth,
     says={"least": lambda k, gamma: ONE, "off": lambda k, gamma: gamma / (2 * k)},
     right={"least": least_error_cost},
     witnesses=({"f": vector(0, 0, 0), "y": 0, "k": 2, "gamma": ONE},),
-    instances=150,
-    note="Section 2.1 asks it of surrogates in general. No matter of ties: scores a little above "
-    "the true one cost a little more.",
-    voice="implied",
-    quote="use a convex surrogate loss which upper bounds the zero-one error",
-    witness="words",
 )
 
 SMOOTH_RIGHT = SMOOTH_PRINTED.corrected(
-    statement="where err_k = 1 they are at least 1 - gamma/(2k) (gamma <= k; k/(2 gamma) beyond), "
-    "and attain it; 0 <= hinge - smooth <= gamma/(2k)",
     wrong={
         "1 - gamma/2": {"least": lambda k, gamma: 1 - gamma / 2},
         "1 - gamma/(2k) for all gamma": {"least": lambda k, gamma: 1 - gamma / (2 * k)},
         "hinge within gamma/(4k)": {"off": lambda k, gamma: gamma / (4 * k)},
-    },
+    }
 )

@@ -3,31 +3,27 @@
 from verification.paper_statements._topk import (
     alpha_halfspaces,
     beta_halfspaces,
+    draw_pair,
     hinge_alpha,
     hinge_beta,
     linear_on,
-    pair_claim,
+    pair,
     pieces_alpha,
     pieces_beta,
 )
+from verification.paper_statements.lapin_2016 import stated
 
-ALPHA = pair_claim(
+ALPHA = stated(
     "Proposition 6 of the arXiv version, alpha",
-    "2.3",
-    "the conjugate of (6) on R^m is -<c,b> on the top-k simplex alpha, +infinity outside",
-    value=hinge_alpha,
-    pieces=pieces_alpha,
-    domain=alpha_halfspaces,
+    **pair(hinge_alpha, pieces_alpha, alpha_halfspaces),
+    draw=draw_pair,
     wrong={"beta set": {"formula": linear_on(beta_halfspaces)}},
 )
 
-BETA = pair_claim(
+BETA = stated(
     "Proposition 6 of the arXiv version, beta",
-    "2.3",
-    "the conjugate of (7) on R^m is -<c,b> on the top-k simplex beta, +infinity outside",
-    value=hinge_beta,
-    pieces=pieces_beta,
-    domain=beta_halfspaces,
+    **pair(hinge_beta, pieces_beta, beta_halfspaces),
+    draw=draw_pair,
     wrong={
         "alpha set": {"formula": linear_on(alpha_halfspaces)},
         "maximum over the alpha set": {"domain": alpha_halfspaces},

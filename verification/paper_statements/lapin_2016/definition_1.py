@@ -8,9 +8,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import Vector, vector
 from verification.paper_statements._topk import ZERO
+from verification.paper_statements.lapin_2016 import stated
 from verification.paper_statements.lapin_2016.lemma_1 import (
     error_printed,
     error_with_ties,
@@ -54,46 +55,27 @@ def _check(trial: Trial, *, p: Vector, k: int, expected: Expected, scores: Calla
     )
 
 
-PRINTED = Claim(
-    number="Definition 1 with (1) as printed",
-    section="2.1",
-    statement="with the strict inequality in (1), the softmax loss is top-k calibrated",
-    method="rational probabilities; the least error over all orders of the scores, m <= 4",
-    expected="refuted",
+PRINTED = stated(
+    "Definition 1 with (1) as printed",
     draw=_draw,
     check=_check,
     says={"expected": printed, "scores": lambda p: p},
     right={"expected": worst_guess},
     witnesses=({"p": vector("3/5", "2/5"), "k": 1},),
-    instances=40,
-    note="Constant scores never err under the strict inequality, while log p errs with "
-    "probability 2/5: under (1) as printed no loss with other minimisers is calibrated.",
-    voice="asserted",
-    quote="The softmax loss is top-k calibrated.",
-    witness="printings",
 )
 
 TIES_ERR = PRINTED.also(
-    number="Definition 1 with ties as errors",
-    statement="with err_k = 1 if k others reach f_y, the softmax loss is top-k calibrated",
+    "Definition 1 with ties as errors",
     says={"expected": ties_err},
     right={"expected": worst_guess},
     witnesses=({"p": vector("2/5", "3/10", "3/10"), "k": 2},),
-    note="Tied probabilities give tied scores, and both tied classes then count as wrong. Any "
-    "symmetric loss with one minimiser does the same: this repair of (1) suits Lemma 1, not "
-    "Definition 1.",
-    voice="ours",
 )
 
 GUESSES = PRINTED.corrected(
-    number="Definition 1, corrected",
-    statement="calibrated: for every minimiser, every set of k guesses that its order allows has "
-    "the k largest probabilities; the softmax loss is, for all p > 0",
+    "Definition 1, corrected",
     wrong={
         "ties as errors": {"expected": ties_err},
         "as printed": {"expected": printed},
         "least probable first": {"scores": lambda p: [-v for v in p]},
     },
-    instances=60,
-    note="Where p_[k] > p_[k+1] it is the same to count ties as errors.",
 )

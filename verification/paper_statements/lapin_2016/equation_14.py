@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._entropies import ratios
 from verification.paper_statements._rational import Vector
 from verification.paper_statements._topk import ONE, ZERO, Loss
+from verification.paper_statements.lapin_2016 import stated
 from verification.paper_statements.lapin_2016.bounds import dropped
 from verification.paper_statements.lapin_2016.lemma_1 import error_with_ties
 
@@ -36,12 +37,8 @@ def _check(
     trial.exactly(short <= len(w) - 1, "the truncated loss is large too", exp=short)
 
 
-EQUATION_14 = Claim(
-    number="Equation (14)",
-    section="2.5",
-    statement="(14) is the softmax loss; where one class alone is above the true one, err_2 = 0 and "
-    "the softmax loss exceeds its margin, while the truncated loss is at most log(m - 1)",
-    method="rational arithmetic on exp of the losses, scores log w",
+EQUATION_14 = stated(
+    "Equation (14)",
     draw=_draw,
     check=_check,
     says={"loss": printed, "kept": dropped},
@@ -50,6 +47,4 @@ EQUATION_14 = Claim(
         "nothing dropped": {"kept": lambda w, k: w},
         "the smallest dropped": {"kept": lambda w, k: sorted(w)[k - 1 :]},
     },
-    instances=200,
-    voice="asserted",
 )

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from verification.paper_statements import Claim, Trial
+from verification.paper_statements import Trial
 from verification.paper_statements._cone import smooth_hinge_alpha
 from verification.paper_statements._erm import Problem, column, primal
 from verification.paper_statements._gap import (
@@ -17,15 +17,12 @@ from verification.paper_statements._gap import (
 from verification.paper_statements._rational import Array, Matrix, vector
 from verification.paper_statements._topk import ONE, ZERO, hinge_alpha
 from verification.paper_statements.lapin_2015.proposition_3 import all_classes, other_classes
+from verification.paper_statements.lapin_2016 import stated
 
 GAMMA = Fraction(1, 2)
 
-PRINTED = Claim(
-    number="Equation (16) with (10) as printed",
-    section="3",
-    statement="P and D are dual for the smooth top-k hinge with a + c in R^m, k >= 2",
-    method="rational bounds over all W and all A, from multipliers and from one W",
-    expected="refuted",
+PRINTED = stated(
+    "Equation (16) with (10) as printed",
     check=check_bounds,
     says={"pieces": all_classes},
     right={"pieces": other_classes},
@@ -38,21 +35,10 @@ PRINTED = Claim(
             "columns": np.array([column(vector("10/17", "10/17"), y) for y in (0, 1)]),
         },
     ),
-    note="The same cause as in Proposition 3 of the 2015 paper: D belongs to the loss of the "
-    "others, and its conjugate at a vector without entry y is not the conjugate on R^m.",
-    voice="asserted",
-    quote="The primal and Fenchel dual objective functions are given as",
-    witness="printings",
 )
 
-OTHERS = Claim(
-    number="Equation (16), sum over the others",
-    section="3",
-    statement="min P = max D for the smooth top-k hinge of the m - 1 other classes and "
-    "P = mean loss + lam/2 ||W||^2",
-    method="both problems solved with CVXPY, their values at feasible points in rational "
-    "arithmetic; the certificate is P(W) - D(A)",
-    expected="repaired",
+OTHERS = stated(
+    "Equation (16), sum over the others",
     draw=draw_training,
     check=check_meeting,
     says={
@@ -67,9 +53,6 @@ OTHERS = Claim(
         "hinge without smoothing": {"loss": hinge_alpha},
         "true class in the sum": {"loss": lambda z, k: smooth_hinge_alpha([*z, ZERO], k, GAMMA)},
     },
-    instances=20,
-    note="Section 2 writes the regulariser as lam ||W||^2, (16) as lam/2 ||W||^2; D belongs to "
-    "the latter.",
 )
 
 
@@ -89,12 +72,8 @@ def _check_regulariser(
     )
 
 
-REGULARISER = Claim(
-    number="Section 2, the optimisation problem",
-    section="2",
-    statement="D in (16) is the dual of the problem of section 2, (1/n) sum L + lam ||W||^2",
-    method="rational bounds over all W and all A, from multipliers and from one W",
-    expected="refuted",
+REGULARISER = stated(
+    "Section 2, the optimisation problem",
     check=_check_regulariser,
     says={"factor": 2},
     right={"factor": 1},
@@ -105,9 +84,4 @@ REGULARISER = Claim(
             "w": np.array([vector("1/2"), vector("-1/2")]),
         },
     ),
-    note="(16) has lam/2 ||W||^2, and so has the code: read C = 1/(lam n) everywhere. With lam = 1 "
-    "of section 2 the least value is 1/2 here, that of (16) is 1/4.",
-    voice="implied",
-    quote="min_W 1/n Σ L(y_i, W'x_i) + λ ||W||²",
-    witness="printings",
 )

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from math import comb
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import Matrix, Vector, vertices
 from verification.paper_statements._topk import alpha_halfspaces, beta_halfspaces, inside
+from verification.paper_statements.lapin_2016 import stated
 
 Halfspaces = Callable[[int, int, Fraction], tuple[Matrix, Vector]]
 
@@ -33,12 +34,8 @@ def _check(
     trial.exactly(len(large) == count(d, k), "another number of vertices", number=len(large))
 
 
-SETS = Claim(
-    number="Equations (8) and (9)",
-    section="2.3",
-    statement="the top-k simplex alpha is inside beta, and that inside the simplex, all equal at "
-    "k = 1 and different otherwise (k <= d); beta has sum_(j<=k) C(d,j) vertices",
-    method="every choice of active constraints solved in rational arithmetic, d <= 4",
+SETS = stated(
+    "Equations (8) and (9)",
     draw=_draw,
     check=_check,
     says={
@@ -50,6 +47,4 @@ SETS = Claim(
         "exchanged": {"alpha": beta_halfspaces, "beta": alpha_halfspaces},
         "vertices of alpha": {"count": lambda d, k: comb(d, k) + 1},
     },
-    instances=25,
-    voice="implied",
 )

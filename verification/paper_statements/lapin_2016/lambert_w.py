@@ -4,9 +4,10 @@ from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._logs import DIGITS, Log, decimal, log
 from verification.paper_statements._rational import Function
+from verification.paper_statements.lapin_2016 import stated
 
 
 def equation(w: Fraction) -> Log:
@@ -58,12 +59,8 @@ def _check(
             )
 
 
-LAMBERT = Claim(
-    number="Section 3, V(t) = W(e^t)",
-    section="3",
-    statement="x + log x = t is solved by x = V(t), dV/dt = V/(1+V); V(t) ~ e^t for t << 0 "
-    "(relative error at most 2V) and t - log t for t >> 0 (error at most 1.59 log t/t)",
-    method="t from rational V; slopes with logarithms of rational numbers, bounds with 60 digits",
+LAMBERT = stated(
+    "Section 3, V(t) = W(e^t)",
     draw=_draw,
     check=_check,
     says={"slope": lambda v: v / (1 + v), "small": small, "large": large},
@@ -73,6 +70,4 @@ LAMBERT = Claim(
         "t + log t": {"large": lambda t: t + t.ln()},
         "e^t/2": {"small": lambda t: t.exp() / 2},
     },
-    instances=300,
-    voice="asserted",
 )

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import Vector, vector, without
 from verification.paper_statements._topk import ZERO, kth, top
+from verification.paper_statements.lapin_2016 import stated
 
 #: (scores, true class, k) -> whether it is an error
 Error = Callable[[Vector, int, int], bool]
@@ -53,34 +54,21 @@ def _check_least(trial: Trial, *, p: Vector, g: Vector, k: int, error: Error) ->
     )
 
 
-LEAST_PRINTED = Claim(
-    number="Lemma 1, least error with (1) as printed",
-    section="2.1",
-    statement="with err_k = 1 if f_[k] > f_y, the least expected error is 1 - the sum of the k "
-    "largest probabilities",
-    method="all orders of the scores with ties, m <= 4, rational probabilities",
-    expected="refuted",
+LEAST_PRINTED = stated(
+    "Lemma 1, least error with (1) as printed",
     draw=_draw,
     check=_check_least,
     says={"error": error_printed},
     right={"error": error_with_ties},
     witnesses=({"p": vector("1/2", "1/2"), "g": vector(0, 0), "k": 1},),
-    instances=40,
-    note="Under the strict inequality a constant f makes no error at all.",
-    voice="asserted",
-    quote="The Bayes optimal top-k error at x is ... 1 − Σ_(j ≤ k) p_τj(x)",
-    witness="printings",
 )
 
 LEAST_RIGHT = LEAST_PRINTED.corrected(
-    number="Lemma 1, least error, corrected",
-    statement="with err_k = 1 if at least k other classes score f_y or more, the least expected "
-    "error is 1 - the sum of the k largest probabilities",
+    "Lemma 1, least error, corrected",
     wrong={
         "strict inequality": {"error": error_printed},
         "k + 1 guesses": {"error": lambda g, y, k: error_with_ties(g, y, k + 1)},
     },
-    instances=60,
 )
 
 
@@ -105,33 +93,20 @@ def _check_optimal(trial: Trial, *, p: Vector, g: Vector, k: int, optimal: Optim
     )
 
 
-OPTIMAL_PRINTED = Claim(
-    number="Lemma 1, optimal classifiers",
-    section="2.1",
-    statement="f is top-k Bayes optimal exactly if every class with f_y >= f_[k] has p_y >= p_[k]",
-    method="rational probabilities and scores with ties; ties count as errors",
-    expected="refuted",
+OPTIMAL_PRINTED = stated(
+    "Lemma 1, optimal classifiers",
     draw=_draw,
     check=_check_optimal,
     says={"optimal": optimal_printed},
     right={"optimal": optimal_listed},
     witnesses=({"p": vector("2/5", "3/10", "3/10"), "g": vector(0, 2, 1), "k": 2},),
-    instances=500,
-    note="Tied probabilities: the condition does not see that a larger one was left out. It is "
-    "no matter of ties in f, the counterexample has none.",
-    voice="asserted",
-    quote="top-k Bayes optimal at x if and only if {y | f_y ≥ f_πk} ⊂ {y | p_y ≥ p_τk}",
-    witness="printings",
 )
 
 OPTIMAL_RIGHT = OPTIMAL_PRINTED.corrected(
-    statement="f is top-k Bayes optimal exactly if the classes with fewer than k others at or "
-    "above them have the k largest probabilities, up to classes of probability 0",
     wrong={
         "as printed": {"optimal": optimal_printed},
         "only the most probable class": {
             "optimal": lambda g, p, k: not error_with_ties(g, p.index(max(p)), k)
         },
-    },
-    instances=1000,
+    }
 )

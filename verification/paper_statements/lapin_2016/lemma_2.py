@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import Vector
+from verification.paper_statements.lapin_2016 import stated
 from verification.paper_statements.risk import draw_probabilities, optimal
 
 
@@ -39,11 +40,8 @@ def _check(
     trial.exactly(optimal(g, p, k), "some guesses that the scores allow are not optimal", g=g)
 
 
-LEMMA_2 = Claim(
-    number="Lemma 2",
-    section="2.2",
-    statement="scores f_y = h(p_y) with h strictly increasing are top-k Bayes optimal for all k",
-    method="random rational probabilities with ties and zeros, random h; every set of guesses",
+LEMMA_2 = stated(
+    "Lemma 2",
     draw=_draw,
     check=_check,
     says={"scores": increasing},
@@ -51,7 +49,4 @@ LEMMA_2 = Claim(
         "h nondecreasing only": {"scores": _levelled},
         "h decreasing": {"scores": lambda p, steps: [-v for v in increasing(p, steps)]},
     },
-    instances=1000,
-    note="With Definition 1 as corrected; with ties counted as errors it fails at tied p.",
-    voice="asserted",
 )

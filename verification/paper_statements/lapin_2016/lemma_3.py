@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._gap import of_differences
 from verification.paper_statements._rational import Matrix, Vector, draw_mixture, draw_vector
 from verification.paper_statements._topk import ZERO, conjugate
+from verification.paper_statements.lapin_2016 import stated
 
 
 def _draw(rng: Rng) -> Inputs:
@@ -32,11 +33,8 @@ def _check(
     trial.exactly(value is None or not infinite(v, y), "the conjugate is finite", conjugate=value)
 
 
-LEMMA_3 = Claim(
-    number="Lemma 3 of the arXiv version",
-    section="3",
-    statement="for Phi(u) = phi(u - u_y 1), Phi*(v) = +infinity unless <1,v> = 0",
-    method="random maxima of affine functions, conjugates by rational linear programs",
+LEMMA_3 = stated(
+    "Lemma 3 of the arXiv version",
     draw=_draw,
     check=_check,
     says={"infinite": lambda v, y: sum(v, ZERO) != 0},
@@ -45,6 +43,4 @@ LEMMA_3 = Claim(
         "unless v = 0": {"infinite": lambda v, y: any(v)},
         "unless v_y <= 0": {"infinite": lambda v, y: v[y] > 0},
     },
-    instances=300,
-    voice="asserted",
 )

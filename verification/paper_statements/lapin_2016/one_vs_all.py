@@ -10,12 +10,13 @@ from collections.abc import Callable
 from fractions import Fraction
 from math import prod
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._cone import smooth_hinge_alpha
 from verification.paper_statements._entropies import ratios
 from verification.paper_statements._rational import Vector, vector
 from verification.paper_statements._topk import ONE, ZERO, hinge_alpha, margins
 from verification.paper_statements.lapin_2015.equation_3 import draw_scores
+from verification.paper_statements.lapin_2016 import stated
 from verification.paper_statements.lapin_2016.lemma_1 import error_with_ties
 
 FAR = Fraction(-20)
@@ -83,14 +84,8 @@ def _check(
     )
 
 
-ONE_VS_ALL = Claim(
-    number="Equations (2)-(5), one-vs-all and multiclass",
-    section="2.2",
-    statement="multiclass hinge <= max{0, one-vs-all hinge - 1}; smooth: multiclass <= one-vs-all for "
-    "gamma <= 2; softmax <= one-vs-all logistic; where err_k = 1 the one-vs-all hinge is at least "
-    "2 and the logistic one at least (k+1) log(k+1) - k log k",
-    method="rational arithmetic, exp of the logistic losses; ties count as errors",
-    expected="repaired",
+ONE_VS_ALL = stated(
+    "Equations (2)-(5), one-vs-all and multiclass",
     draw=_draw,
     check=_check,
     says={
@@ -112,7 +107,4 @@ ONE_VS_ALL = Claim(
         {"f": vector(2, -2), "w": vector("1/64", 64), "y": 1, "k": 1, "gamma": Fraction(2)},
         {"f": vector(0, 0, 0), "w": vector("1/2", "1/2", "1/2"), "y": 0, "k": 2, "gamma": ONE},
     ),
-    instances=300,
-    note="The paper compares neither; with this every convex loss of Table 1 has a place in the "
-    "chains of (4)-(7) and (13)-(15).",
 )

@@ -3,9 +3,10 @@
 from fractions import Fraction
 from itertools import product
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import Function, Vector, vector
 from verification.paper_statements._topk import ONE, ZERO
+from verification.paper_statements.lapin_2016 import stated
 from verification.paper_statements.risk import (
     Piece,
     constant_only,
@@ -44,11 +45,8 @@ def _check_binary(trial: Trial, *, p: Fraction, other: Fraction, bayes: Function
     )
 
 
-BINARY = Claim(
-    number="Proposition 1, Bayes optimal function",
-    section="2.2",
-    statement="2 [p > 1/2] - 1 minimises p max{0, 1 - f} + (1-p) max{0, 1 + f}",
-    method="rational arithmetic, against random scores and the three breakpoints",
+BINARY = stated(
+    "Proposition 1, Bayes optimal function",
     draw=_draw_binary,
     check=_check_binary,
     says={"bayes": lambda p: Fraction(1 if p > HALF else -1)},
@@ -56,10 +54,6 @@ BINARY = Claim(
         "threshold 1/3": {"bayes": lambda p: Fraction(1 if p > Fraction(1, 3) else -1)},
         "2p - 1": {"bayes": lambda p: 2 * p - 1},
     },
-    instances=300,
-    note="One of the minimisers: at p = 1/2 all of [-1, 1] is optimal, at p = 0 all f <= -1, at "
-    "p = 1 all f >= 1; the proof's remark that the optimum lies in [-1, 1] holds for one of them.",
-    voice="asserted",
 )
 
 
@@ -89,19 +83,11 @@ def _check(trial: Trial, *, p: Vector, bound: Fraction) -> None:
         trial.exactly(not optimal(found.g, p, wrong), "the constant is optimal", k=wrong)
 
 
-PROPOSITION_1 = Claim(
-    number="Proposition 1",
-    section="2.2",
-    statement="the one-vs-all hinge loss is not top-k calibrated: for 0 < p_y < 1/2 its only "
-    "minimiser is the constant -1, whatever the order of p",
-    method="all minimisers of the summed loss on R^m by proved rational linear programs, m <= 4",
+PROPOSITION_1 = stated(
+    "Proposition 1",
     draw=_draw,
     check=_check,
     says={"bound": HALF},
     wrong={"p_y < 2/3": {"bound": Fraction(2, 3)}, "any p": {"bound": Fraction(2)}},
     witnesses=({"p": vector("2/5", "3/10", "3/10")},),
-    instances=25,
-    note="The witness is the paper's. It needs ties that count: under (1) as printed a constant "
-    "never errs.",
-    voice="asserted",
 )

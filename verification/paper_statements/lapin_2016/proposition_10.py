@@ -4,15 +4,16 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from verification.paper_statements import Claim, Inputs, Rng
+from verification.paper_statements import Inputs, Rng
 from verification.paper_statements._rational import Array
 from verification.paper_statements._topk import ONE
 from verification.paper_statements._update import (
     check_identity,
-    cvxpy_claim,
+    check_numerically,
     differences,
     draw_update,
 )
+from verification.paper_statements.lapin_2016 import stated
 
 
 def target(q: Array, y: int, k_ii: Fraction, smoothing: Fraction) -> Array:
@@ -40,20 +41,8 @@ WRONG: Mapping[str, Mapping[str, Any]] = {
     "radius 1": {"radius": lambda problem: ONE},
 }
 
-PROPOSITION_10 = Claim(
-    number="Proposition 10",
-    section="3",
-    statement="max D over a_i is min ||x-b||^2 + rho <1,x>^2 over the top-k simplex of radius "
-    "1/(lam n), den = <x_i,x_i> + gamma n lam, b = (q + (1-q_y)1)/den, rho = <x_i,x_i>/den",
-    method="rational: same set of finite values, D = constant - lam den/2 times the objective, and "
-    "projections proved optimal beat every candidate; zero examples included",
-    draw=_draw,
-    check=check_identity,
-    says=SAYS,
-    wrong=WRONG,
-    instances=300,
-    note="D is the function printed in (16) with the conjugate of Proposition 6.",
-    voice="asserted",
-)
+PROPOSITION_10 = stated("Proposition 10", draw=_draw, check=check_identity, says=SAYS, wrong=WRONG)
 
-NUMERICALLY = cvxpy_claim("Proposition 10, by CVXPY", "3", _draw, SAYS, WRONG)
+NUMERICALLY = stated(
+    "Proposition 10, by CVXPY", draw=_draw, check=check_numerically, says=SAYS, wrong=WRONG
+)

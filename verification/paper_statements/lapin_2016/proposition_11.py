@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._erm import Problem, block, draw_block, dual
 from verification.paper_statements._logs import Log, binary, log
 from verification.paper_statements._rational import Array, Numbers, Vector, draw_vector, square
@@ -16,6 +16,7 @@ from verification.paper_statements._update import (
     partial_scores,
     with_block,
 )
+from verification.paper_statements.lapin_2016 import stated
 from verification.paper_statements.lapin_2016.proposition_8 import Planted, plant_alpha
 
 
@@ -73,8 +74,8 @@ def _check_identity(
         return entropies - problem.n * quadratic_dual(problem, changed)
 
     at = [(printed(point), value(point)) for point in (x, other)]
-    for stated, found in at:
-        trial.exactly((stated is None) == (found is None), "the sets differ")
+    for wanted, found in at:
+        trial.exactly((wanted is None) == (found is None), "the sets differ")
     (f, d), (f2, d2) = at
     if f is None or d is None or f2 is None or d2 is None:
         return
@@ -96,13 +97,8 @@ def _draw_update(rng: Rng) -> Inputs:
 
 _ENTROPY = "entropies compared as products of rational powers"
 
-PROPOSITION_11 = Claim(
-    number="Proposition 11",
-    section="3",
-    statement="with x = -lam n a over the others, max D over a_i is min alpha/2 (<x,x> + <1,x>^2) "
-    "- <b,x> + <x,log x> + (1-s) log(1-s) over the top-k simplex, alpha = <x_i,x_i>/(lam n), "
-    "b = q - q_y",
-    method="-n D and the objective differ by a constant: rational, " + _ENTROPY,
+PROPOSITION_11 = stated(
+    "Proposition 11",
     draw=_draw_update,
     check=_check_identity,
     says={
@@ -117,8 +113,6 @@ PROPOSITION_11 = Claim(
         "b with the costs of the hinges": {"target": differences},
         "the simplex for every k": {"domain": lambda d, k: alpha_halfspaces(d, 1)},
     },
-    instances=200,
-    voice="asserted",
 )
 
 # ----------------------------------------------------------------------- the system that solves it
@@ -174,14 +168,8 @@ def _check_system(
     trial.exactly(best <= objective(nearby), "a point nearby has a lower objective")
 
 
-SYSTEM = Claim(
-    number="Proposition 11, the system solved",
-    apart="general",
-    section="3",
-    statement="x minimises (18) if alpha x_i = V(b_i - t - nu_i), alpha (1-s) = V(alpha - t - "
-    "<1,nu>/k) for some t, with nu >= 0 only where x_i = s/k; V(t) = W(e^t), V^-1(w) = w + log w",
-    method="planted x and nu, b from the system; objectives at other points of the set compared, "
-    "with 60 digits where rational numbers and logarithms meet",
+SYSTEM = stated(
+    "Proposition 11, the system solved",
     draw=_draw_system,
     check=_check_system,
     says={"share": lambda k: Fraction(1, k), "sign": 1},
@@ -190,8 +178,4 @@ SYSTEM = Claim(
         "nu subtracted": {"sign": -1},
         "no p": {"share": lambda k: ZERO},
     },
-    instances=200,
-    note="The multiplier of s <= 1 has the wrong sign in the supplement's derivation; it is 0, "
-    "as s < 1 and x > 0 at every minimiser.",
-    voice="asserted",
 )

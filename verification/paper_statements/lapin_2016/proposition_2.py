@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import Vector
+from verification.paper_statements.lapin_2016 import stated
 from verification.paper_statements.risk import draw_probabilities, optimal
 
 #: p -> exp of the Bayes optimal score
@@ -38,12 +39,8 @@ def _check(trial: Trial, *, p: Vector, other: Fraction, k: int, odds: Odds) -> N
     trial.exactly(optimal(best, p, k), "the minimiser is not top-k Bayes optimal", w=best)
 
 
-PROPOSITION_2 = Claim(
-    number="Proposition 2",
-    section="2.2",
-    statement="log(p/(1-p)) is the only minimiser of p log(1 + e^-f) + (1-p) log(1 + e^f), "
-    "0 < p < 1; it increases with p, so that the one-vs-all logistic loss is top-k calibrated",
-    method="rational arithmetic at scores log w: zero and sign of the derivative, all guesses",
+PROPOSITION_2 = stated(
+    "Proposition 2",
     draw=_draw,
     check=_check,
     says={"odds": lambda p: p / (1 - p)},
@@ -52,7 +49,4 @@ PROPOSITION_2 = Claim(
         "log((1-p)/p)": {"odds": lambda p: (1 - p) / p},
         "log(2p/(1-p))": {"odds": lambda p: 2 * p / (1 - p)},
     },
-    instances=400,
-    note="Calibrated by Definition 1 as corrected; under (1) as printed it is not, see there.",
-    voice="asserted",
 )

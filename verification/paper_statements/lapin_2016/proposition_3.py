@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import Vector, vector
 from verification.paper_statements._topk import ONE, ZERO
+from verification.paper_statements.lapin_2016 import stated
 from verification.paper_statements.risk import (
     draw_probabilities,
     gap,
@@ -47,12 +48,8 @@ def _check_risk(
     )
 
 
-BAYES = Claim(
-    number="Proposition 3, Bayes optimal function",
-    section="2.2",
-    statement="f_y = c + 1 at the most probable class if p_y >= 1/2, c elsewhere, minimises the "
-    "expected multiclass hinge loss; the least risk is min{1, 2(1 - max p)}",
-    method="the least risk by proved rational linear programs, m <= 4",
+BAYES = stated(
+    "Proposition 3, Bayes optimal function",
     draw=_draw,
     check=_check_risk,
     says={"bayes": bayes, "least": lambda p: min(ONE, 2 * (1 - max(p)))},
@@ -61,8 +58,6 @@ BAYES = Claim(
         "a lead of 2": {"bayes": lambda p: [2 * v for v in bayes(p)]},
         "least risk 1 - max p": {"least": lambda p: 1 - max(p)},
     },
-    instances=60,
-    voice="asserted",
 )
 
 
@@ -85,12 +80,8 @@ def _lead(p: Vector) -> Fraction | None:
     return None if max(p) == HALF else Fraction(int(max(p) > HALF))
 
 
-PROPOSITION_3 = Claim(
-    number="Proposition 3",
-    section="2.2",
-    statement="the multiclass hinge loss is not top-k calibrated for any k < m, m >= 3: for p > 0 "
-    "every minimiser ties all classes (max p < 1/2), or all but the first (max p > 1/2)",
-    method="all minimisers by proved rational linear programs, m <= 4",
+PROPOSITION_3 = stated(
+    "Proposition 3",
     draw=_draw,
     check=_check_ties,
     says={"lead": _lead},
@@ -99,7 +90,4 @@ PROPOSITION_3 = Claim(
         "at 1/2 too": {"lead": lambda p: Fraction(int(max(p) >= HALF))},
     },
     witnesses=({"p": vector("2/5", "7/20", "1/4")}, {"p": vector("3/5", "3/10", "1/10")}),
-    instances=40,
-    note="For k = 1 take any p with max p < 1/2, for k >= 2 any p with three different values.",
-    voice="asserted",
 )

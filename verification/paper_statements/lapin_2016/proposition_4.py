@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._logs import Log, log
 from verification.paper_statements._rational import Vector, vector
 from verification.paper_statements._topk import ZERO
+from verification.paper_statements.lapin_2016 import stated
 from verification.paper_statements.risk import draw_probabilities, optimal
 
 
@@ -45,12 +46,8 @@ def _check(
     trial.exactly(optimal(best, p, k), "the minimiser is not top-k Bayes optimal", w=best)
 
 
-PROPOSITION_4 = Claim(
-    number="Proposition 4",
-    section="2.2",
-    statement="for p > 0 the minimisers of the expected softmax loss are f_y = log(alpha p_y), "
-    "alpha > 0, and nothing else; they are top-k Bayes optimal for all k",
-    method="rational products of powers in place of sums of logarithms; m <= 5",
+PROPOSITION_4 = stated(
+    "Proposition 4",
     draw=_draw,
     check=_check,
     says={"weights": lambda p: p},
@@ -59,9 +56,6 @@ PROPOSITION_4 = Claim(
         "2 log p": {"weights": lambda p: [v * v for v in p]},
         "-log p": {"weights": lambda p: [1 / v for v in p]},
     },
-    instances=300,
-    note="Calibrated by Definition 1 as corrected; under (1) as printed it is not, see there.",
-    voice="asserted",
 )
 
 
@@ -80,21 +74,11 @@ def _check_attained(trial: Trial, *, p: Vector, w: Vector, attained: bool) -> No
     trial.exactly(falls != attained, "the expected loss falls further", w=w)
 
 
-ATTAINED = Claim(
-    number="Proposition 4, minimisers in R^m",
-    section="2.2",
-    statement="the expected softmax loss has a minimiser in R^m, also where some p_y = 0",
-    method="rational products of powers",
-    expected="refuted",
+ATTAINED = stated(
+    "Proposition 4, minimisers in R^m",
     draw=_draw_zero,
     check=_check_attained,
     says={"attained": True},
     right={"attained": False},
     witnesses=({"p": vector(1, 0), "w": vector(1, 1)},),
-    instances=100,
-    note="The proof puts -infinity there. Definition 1 asks for the minimisers in R^m: there are "
-    "none, and calibration at such p is an empty statement.",
-    voice="implied",
-    quote="argmin over g ∈ R^m of E[L(Y, g) | X = x]",
-    witness="printings",
 )

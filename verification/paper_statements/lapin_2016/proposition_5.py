@@ -5,9 +5,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import Function
 from verification.paper_statements._topk import ONE, ZERO
+from verification.paper_statements.lapin_2016 import stated
 
 HALF = Fraction(1, 2)
 #: (a, gamma) -> loss of the margin a
@@ -58,11 +59,8 @@ def _check_pair(
     )
 
 
-EQUATION_9 = Claim(
-    number="Equation (9) of the arXiv version",
-    section="2.3",
-    statement="(9) and b + gamma/2 b^2 on [-1, 0] are conjugate, and the derivative is as printed",
-    method="rational arithmetic: Fenchel-Young with equality both ways",
+EQUATION_9 = stated(
+    "Equation (9) of the arXiv version",
     draw=_draw,
     check=_check_pair,
     says={"loss": smooth_hinge, "conjugate": lambda b, gamma: b + gamma / 2 * b * b},
@@ -72,8 +70,6 @@ EQUATION_9 = Claim(
             "loss": lambda a, gamma: smooth_hinge(a, gamma) + gamma / 2 * (a < 1 - gamma)
         },
     },
-    instances=400,
-    voice="asserted",
 )
 
 
@@ -101,11 +97,8 @@ def _check_plain(
     trial.exactly(loss(ONE) + at_b == b, "the supremum is not attained at the kink", at=at_b)
 
 
-EQUATION_8 = Claim(
-    number="Equation (8) of the arXiv version",
-    section="2.3",
-    statement="the conjugate of the binary hinge max{0, 1 - a} is b on [-1, 0], +infinity outside",
-    method="rational arithmetic: Fenchel-Young, equality at the kink, growth outside",
+EQUATION_8 = stated(
+    "Equation (8) of the arXiv version",
     draw=_draw_plain,
     check=_check_plain,
     says={"loss": lambda a: max(ZERO, 1 - a), "conjugate": lambda b: b if -1 <= b <= 0 else None},
@@ -115,8 +108,6 @@ EQUATION_8 = Claim(
         "domain [-1/2, 0]": {"conjugate": lambda b: b if -HALF <= b <= 0 else None},
         "kink at 2": {"loss": lambda a: max(ZERO, 2 - a)},
     },
-    instances=300,
-    voice="asserted",
 )
 
 
@@ -169,12 +160,8 @@ def _check_bayes(
     )
 
 
-PROPOSITION_5 = Claim(
-    number="Proposition 5",
-    section="2.3",
-    statement="the printed f* minimises p L(f) + (1-p) L(-f) and increases strictly with p, for "
-    "every gamma > 0; by Lemma 2 the smooth one-vs-all hinge loss is top-k calibrated",
-    method="rational arithmetic: zero of the derivative, and the order of all minimisers at p < q",
+PROPOSITION_5 = stated(
+    "Proposition 5",
     draw=_draw_bayes,
     check=_check_bayes,
     says={"bayes": bayes},
@@ -187,9 +174,4 @@ PROPOSITION_5 = Claim(
         "2p - 1 for every gamma": {"bayes": lambda p, gamma: 2 * p - 1},
         "sign, the hinge's": {"bayes": lambda p, gamma: Fraction(1 if p >= HALF else -1)},
     },
-    instances=400,
-    note="For gamma < 1 and p = 1/2 all of [gamma-1, 1-gamma] is optimal, which the proof passes "
-    "over; the minimisers of any other p lie outside of it, so nothing changes. Calibrated by "
-    "Definition 1 as corrected.",
-    voice="asserted",
 )

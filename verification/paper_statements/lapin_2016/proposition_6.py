@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._cone import project_simplex, smooth_hinge_alpha
 from verification.paper_statements._rational import (
     Function,
@@ -23,6 +23,7 @@ from verification.paper_statements._topk import (
     draw_pair,
     inside,
 )
+from verification.paper_statements.lapin_2016 import stated
 
 #: (z, k, gamma) -> projection p
 Projection = Callable[[Vector, int, Fraction], Vector]
@@ -123,14 +124,8 @@ def _check(
     )
 
 
-PROPOSITION_6 = Claim(
-    number="Proposition 6",
-    section="2.3",
-    statement="(<a+c,p> - <p,p>/2)/gamma, p the projection of a+c on the top-k simplex of radius "
-    "gamma, and gamma/2 <b,b> - <c,b> on the top-k simplex are conjugate; the loss is "
-    "1/gamma-smooth with gradient p/gamma",
-    method="rational: maxima by projections proved optimal, Fenchel-Young both ways, the quadratic "
-    "bounds from below and above",
+PROPOSITION_6 = stated(
+    "Proposition 6",
     draw=_draw,
     check=_check,
     says={"projection": projection, "conjugate": conjugate, "constant": lambda gamma: 1 / gamma},
@@ -144,7 +139,4 @@ PROPOSITION_6 = Claim(
         "smoothness 1/(2 gamma)": {"constant": lambda gamma: 1 / (2 * gamma)},
         "smoothness gamma": {"constant": lambda gamma: gamma},
     },
-    instances=300,
-    note="A statement about functions on R^m, like Proposition 2 of the 2015 paper.",
-    voice="asserted",
 )

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._logs import Log, binary, entropy_term, log
 from verification.paper_statements._rational import Vector
 from verification.paper_statements._topk import ONE, ZERO
+from verification.paper_statements.lapin_2016 import stated
 
 #: v in R^m, y -> conjugate, None for +infinity
 Conjugate = Callable[[Vector, int], Log | None]
@@ -74,12 +75,8 @@ def _check(trial: Trial, *, v: Vector, w: Vector, y: int, conjugate: Conjugate) 
     trial.exactly(grown[0] + 4 < grown[1], "<v,u> - L(u) does not grow without bound")
 
 
-PROPOSITION_7 = Claim(
-    number="Proposition 7",
-    section="2.4",
-    statement="the conjugate of the softmax loss is sum_(j != y) v_j log v_j + (1 + v_y) "
-    "log(1 + v_y) if <1,v> = 0 and v without y lies in {x >= 0, <1,x> <= 1}, else +infinity",
-    method="rational products of powers: Fenchel-Young, the supremum approached, growth outside",
+PROPOSITION_7 = stated(
+    "Proposition 7",
     draw=_draw,
     check=_check,
     says={"conjugate": printed},
@@ -102,6 +99,4 @@ PROPOSITION_7 = Claim(
             )
         },
     },
-    instances=300,
-    voice="asserted",
 )

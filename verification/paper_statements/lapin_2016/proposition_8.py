@@ -12,7 +12,7 @@ from math import prod
 
 import numpy as np
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._entropies import alpha_power, beta_power
 from verification.paper_statements._erm import draw_block
 from verification.paper_statements._logs import Log, binary, log
@@ -26,6 +26,7 @@ from verification.paper_statements._topk import (
     pieces_alpha,
     pieces_beta,
 )
+from verification.paper_statements.lapin_2016 import stated
 
 
 @dataclass(frozen=True)
@@ -134,12 +135,8 @@ def softmax_loss(w: Vector) -> Log:
 
 METHOD = "planted maximisers, rational products of powers in place of sums of logarithms; m <= 5"
 
-PROPOSITION_8 = Claim(
-    number="Proposition 8",
-    section="2.4",
-    statement="L(u) = max <u,x> - <x,log x> - (1-s) log(1-s) over the top-k simplex alpha, which "
-    "is log(1 + e^v), and the softmax loss for k = 1",
-    method=METHOD,
+PROPOSITION_8 = stated(
+    "Proposition 8",
     draw=partial(_draw, plant=plant_alpha, pieces=pieces_alpha),
     check=_check,
     says={"domain": alpha_halfspaces, "loss": alpha_loss, "softmax": softmax_loss},
@@ -149,17 +146,10 @@ PROPOSITION_8 = Claim(
         "k = 1 without the 1": {"softmax": lambda w: log(sum(w, ZERO))},
         "maximum over the simplex": {"domain": lambda d, k: alpha_halfspaces(d, 1)},
     },
-    instances=250,
-    note="v = rho log k + sum_U u/k + (1-rho) log(Z/(1-rho)), rho = |U|/k, in closed form once U "
-    "is known.",
-    voice="asserted",
 )
 
 BETA = PROPOSITION_8.also(
-    number="Section 2.4, top-k entropy beta",
-    statement="over the top-k simplex beta the maximum is rho log k + sum_U u/k + (1-rho) "
-    "log((1+Z)/(1-rho)), U the fewest largest with (k-|U|) e^(next) <= 1 + Z",
-    expected="repaired",
+    "Section 2.4, top-k entropy beta",
     draw=partial(_draw, plant=plant_beta, pieces=pieces_beta),
     says={"domain": beta_halfspaces, "loss": beta_loss},
     wrong={
@@ -169,7 +159,6 @@ BETA = PROPOSITION_8.also(
         },
         "softmax for every k": {"loss": lambda x, w, k: softmax_loss(w)},
     },
-    note="The paper defers this loss to future work.",
 )
 
 # -------------------------------------------------------------- equations (16)-(20), arXiv version
@@ -215,12 +204,8 @@ def _check_printed(
     trial.exactly(read == objective(x, w), "the loss read from s and t is not the maximum")
 
 
-SUPPLEMENT = Claim(
-    number="Equations (17)-(20) of the arXiv version",
-    section="2.4",
-    statement="the algorithm (U grows by the largest of M until (20) holds) ends after at most k "
-    "passes; s = 1/(1+Q) by (18), t by (19) solve (17), and the loss is read from them",
-    method=METHOD,
+SUPPLEMENT = stated(
+    "Equations (17)-(20) of the arXiv version",
     draw=partial(_draw, plant=plant_alpha, pieces=pieces_alpha),
     check=_check_printed,
     says={"sets": _printed_sets, "level": lambda z, q, left: z * (1 + q) / left},
@@ -229,22 +214,11 @@ SUPPLEMENT = Claim(
         "U is always empty": {"sets": lambda w, k: ([], sum(w, ZERO))},
         "t = log Z + log(1 + Q)": {"level": lambda z, q, left: z * (1 + q)},
     },
-    instances=200,
-    note="With M = {1, ..., m} at the start read as the m - 1 others, which are all that a holds.",
-    voice="asserted",
 )
 
 SUPPLEMENT_PRINTED = SUPPLEMENT.also(
-    number="Equations (17)-(20) of the arXiv version, M as printed",
-    statement="the algorithm starts from M = {1, ..., m}, all classes, a_y = 0 of the true one among "
-    "them",
-    expected="refuted",
+    "Equations (17)-(20) of the arXiv version, M as printed",
     says={"sets": lambda w, k: _printed_sets([*w, ONE], k)},
     right={"sets": _printed_sets},
     witnesses=({"x": [Fraction(1, 2)], "w": [ONE], "k": 1, "other": [ZERO]},),
-    instances=50,
-    note="The derivation lets a hold the m - 1 others alone, whose indices M must start from.",
-    voice="asserted",
-    quote="Initialization: U ← {}, M ← {1, . . . , m}.",
-    witness="words",
 )

@@ -10,8 +10,9 @@ from fractions import Fraction
 from itertools import combinations
 from math import prod
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._topk import ZERO
+from verification.paper_statements.lapin_2016 import stated
 from verification.paper_statements.risk import optimal
 
 
@@ -53,24 +54,13 @@ def _check_attained(
     )
 
 
-ATTAINED = Claim(
-    number="Proposition 9, minimisers in R^m",
-    section="2.5",
-    statement="for k >= 2 the expected truncated top-k entropy has minimisers g in R^m, as "
-    "Definition 1 needs",
-    method="rational products of powers in place of sums of logarithms; m <= 5, all p > 0",
-    expected="refuted",
+ATTAINED = stated(
+    "Proposition 9, minimisers in R^m",
     draw=_draw,
     check=_check_attained,
     says={"attained": True},
     right={"attained": False},
     witnesses=({"counts": [1, 1, 1], "w": [Fraction(1)] * 3, "k": 2},),
-    instances=300,
-    note="The infimum needs k - 1 infinite scores; with argmin over R^m empty, Proposition 9 "
-    "says nothing.",
-    voice="implied",
-    quote="argmin over g ∈ R^m of E[L(Y, g) | X = x]",
-    witness="printings",
 )
 
 
@@ -113,13 +103,8 @@ def _check_extended(
     trial.exactly(not wrong, "a set of s guesses that these scores allow is not optimal", s=wrong)
 
 
-EXTENDED = Claim(
-    number="Proposition 9, in the extended sense",
-    section="2.5",
-    statement="no finite g attains the infimum; it is the limit at infinite scores of the k - 1 "
-    "most probable classes and g = log p elsewhere, where every top-s set is optimal for s >= k",
-    method="rational products of powers; every choice of k - 1 classes, random finite g",
-    expected="repaired",
+EXTENDED = stated(
+    "Proposition 9, in the extended sense",
     draw=_draw,
     check=_check_extended,
     says={"leaders": best_classes},
@@ -129,5 +114,4 @@ EXTENDED = Claim(
         },
         "one class fewer": {"leaders": lambda counts, size: best_classes(counts, size - 1)},
     },
-    instances=300,
 )

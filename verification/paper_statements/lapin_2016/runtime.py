@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
+from verification.paper_statements.lapin_2016 import stated
 
 #: Stem of a loss and its parameters.
 Loss = tuple[str, dict[str, Any]]
@@ -77,12 +78,8 @@ def _check_pair(
         trial.exactly(counts[0] <= share * counts[1], "more passes", gap=gap, passes=counts)
 
 
-FASTER = Claim(
-    number="Figure 1, smooth losses converge faster",
-    apart="trained",
-    section="3",
-    statement="SDCA takes no more passes to a relative gap of 1e-3 on the smooth top-1 SVM than on the SVM",
-    method="passes counted; the gap is certified after each",
+FASTER = stated(
+    "Figure 1, smooth losses converge faster",
     draw=_draw,
     check=_check_pair,
     says={"first": (SMOOTH, "sdca"), "second": (HINGE, "sdca"), "gaps": (STOP,), "share": 1.0},
@@ -90,39 +87,29 @@ FASTER = Claim(
         "the other way round": {"first": (HINGE, "sdca"), "second": (SMOOTH, "sdca")},
         "ten times fewer": {"share": 0.1},
     },
-    instances=12,
-    note="Letter, digits and deep features at the C that validation prefers: 3.5 to 5.5 times fewer.",
-    voice="asserted",
 )
 
 TURNED: dict[str, dict[str, Any]] = {
     "the other way round": {"first": (SOFTMAX, "fista"), "second": (SOFTMAX, "sdca")},
     "fifty times fewer": {"share": 0.02},
 }
-COMPETITIVE = Claim(
-    number="Figure 3 of the arXiv version, gaps of 1e-4 and more",
-    apart="trained",
-    section="3",
-    statement="on the softmax SDCA takes no more passes than FISTA to 1e-2, 1e-3 and 1e-4",
-    method="passes counted, those of FISTA's line search too",
+COMPETITIVE = stated(
+    "Figure 3 of the arXiv version, gaps of 1e-4 and more",
     draw=_draw,
     check=_check_pair,
     says={
-        "first": (SOFTMAX, "sdca"), "second": (SOFTMAX, "fista"), "gaps": (1e-2, 1e-3, 1e-4), "share": 1.0,
+        "first": (SOFTMAX, "sdca"),
+        "second": (SOFTMAX, "fista"),
+        "gaps": (1e-2, 1e-3, 1e-4),
+        "share": 1.0,
     },
     wrong=TURNED,
-    instances=12,
-    note="In seconds the two are as good as each other: FISTA takes 0.65 to 1.5 times as long on the study's data.",
-    voice="asserted",
-)  # fmt: skip
+)
 
 BETTER = COMPETITIVE.also(
     "Figure 3 of the arXiv version, smaller gaps",
-    "on the softmax SDCA takes less than half of FISTA's passes to 1e-6",
     says={"gaps": (1e-6,), "share": 0.5},
     wrong=TURNED,
-    note="So it does at 1e-2: the lead in passes does not grow. In seconds there is none below 1e-4 on the study's "
-    "data: FISTA takes 0.5 times as long on Letter, 1.3 on digits, 1.1 on deep features.",
 )
 
 
@@ -137,36 +124,23 @@ def _check_accuracy(
     trial.exactly(max(away) <= points, "accuracy still moves", away=max(away), after=start)
 
 
-SATURATES = Claim(
-    number="Figure 1, accuracy saturates",
-    apart="trained",
-    section="3",
-    statement="on deep features the accuracy stays within 1.5 points from the fifth pass of SDCA on",
-    method="examples of 1000 counted after each pass, softmax, to a gap of 1e-6",
+SATURATES = stated(
+    "Figure 1, accuracy saturates",
     draw=_draw,
     check=_check_accuracy,
     says={"loss": SOFTMAX, "points": 15, "few": lambda rows: 5},
     wrong={"no point": {"points": 0}, "a fifth of a point": {"points": 2}},
-    instances=12,
-    note="At the C that validation prefers 3 or 4 passes until half a point on the study's deep features.",
-    voice="asserted",
 )
 
 ANYWHERE = SATURATES.also(
     "Figure 1, accuracy saturates on other data",
-    "the same on Letter, C = 10",
-    expected="refuted",
     draw=lambda rng: {"seed": LETTER, "m": 26, "C": 10.0},
-    instances=1,
     right={"few": lambda rows: passes(rows, STOP)},
     witnesses=({"seed": LETTER, "m": 26, "C": 10.0},),
-    note="On all of Letter, at the C that validation prefers: 22 passes until half a point, and 172 for the SVM.",
-    voice="ours",
 )
 
 STOPPING = SATURATES.also(
     "Figure 1, the stopping criterion",
-    "once the gap is 1e-3 the accuracy stays within 1.5 points, on Letter as on deep features",
     draw=lambda rng: _draw(rng) if rng.random() < 0.8 else {"seed": LETTER, "m": 26, "C": 10.0},
     says={"few": lambda rows: passes(rows, STOP)},
     wrong={"at a gap of 0.3": {"few": lambda rows: passes(rows, 0.3)}, "no point": {"points": 0}},

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import Vector, add, dot, draw_vector, scale
+from verification.paper_statements.lapin_2016 import stated
 from verification.paper_statements.lapin_2016.proposition_9 import limit
 
 
@@ -37,11 +38,8 @@ def _check(
     trial.exactly(2 * phi(middle) <= phi(f) + phi(g), "not convex between f and g", alpha=alpha)
 
 
-CONVEX = Claim(
-    number="Section 2.5, ranking losses",
-    section="2.5",
-    statement="(1/m) sum_j alpha_j f_(j-th largest) - f_y is convex if alpha is non-increasing",
-    method="rational midpoints of random scores",
+CONVEX = stated(
+    "Section 2.5, ranking losses",
     draw=_draw,
     check=_check,
     says={"order": list},
@@ -49,9 +47,6 @@ CONVEX = Claim(
         "non-decreasing": {"order": lambda alpha: alpha[::-1]},
         "the largest dropped": {"order": lambda alpha: [Fraction(0), *alpha[1:]]},
     },
-    instances=400,
-    note="The second wrong variant is the idea of the truncated loss, which is not convex.",
-    voice="asserted",
 )
 
 
@@ -87,34 +82,18 @@ def _check_start(
     )
 
 
-INITIAL = Claim(
-    number="Section 2.5, initial points",
-    section="2.5",
-    statement="descent on the expected truncated top-k entropy finds solutions of the same quality "
-    "from all initial points",
-    method="m = 3, k = 2: rational limits, and the least risk where the lead changes",
-    expected="refuted",
+INITIAL = stated(
+    "Section 2.5, initial points",
     draw=_draw_start,
     check=_check_start,
     says={"best": lambda counts, first: True},
     right={"best": lambda counts, first: counts[first] == max(counts)},
     witnesses=({"counts": [5, 3, 2], "first": 2}, {"counts": [5, 3, 2], "first": 1}),
-    instances=300,
-    note="Reported of experiments, as what 'seems'. At p = (5, 3, 2)/10 the limit with the third class "
-    "ahead is exp(N risk) = 198.8, 28.9 with the first; no tie costs less than 449.",
-    voice="implied",
-    quote="“mildly nonconvex” as the same-quality solutions are obtained from different initializations",
-    witness="words",
 )
 
 INITIAL_RIGHT = INITIAL.corrected(
-    "for m = 3, k = 2 and p > 0 each class has initial points from which no continuous descent takes the lead "
-    "from it; its limit is the least one exactly if it is a most probable class",
     wrong={
         "the least probable": {"best": lambda counts, first: counts[first] == min(counts)},
         "above 1/3": {"best": lambda counts, first: 3 * counts[first] > sum(counts)},
-    },
-    note="So the start matters; the softmax solution, where the paper starts, has the most probable "
-    "class ahead. Proof of the first part: the limit is the entropy of one class's indicator given "
-    "another's, a tie costs at least that entropy without the condition.",
+    }
 )

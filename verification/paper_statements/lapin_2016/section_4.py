@@ -9,6 +9,7 @@ from verification.benchmarks import circle, circle_best
 from verification.paper_statements import Claim, Inputs, Rng, Trial
 from verification.paper_statements._rational import Vector, vector
 from verification.paper_statements._topk import ONE, ZERO, top
+from verification.paper_statements.lapin_2016 import stated
 
 #: The printed table: one row per class, one entry per segment.
 TABLE = [vector(0, 1, ".4", ".3", 0), vector(1, 0, ".1", ".7", 0), vector(0, 0, ".5", 0, 1)]
@@ -28,22 +29,12 @@ def _check_reading(trial: Trial, *, k: int, of_classes: bool) -> None:
     trial.exactly(all(v == 1 for v in sums), "these are no probabilities", sums=sums)
 
 
-PRINTED = Claim(
-    number="Section 4, class-conditional probabilities",
-    apart="numbers",
-    section="4",
-    statement="the printed numbers are the probabilities of the segments given the class",
-    method="their sums, rational",
-    expected="refuted",
+PRINTED = stated(
+    "Section 4, class-conditional probabilities",
     check=_check_reading,
     says={"of_classes": True},
     right={"of_classes": False},
     witnesses=({"k": 1},),
-    note="They are the probabilities of the classes given the segment. How much mass a segment has "
-    "is then not said.",
-    voice="asserted",
-    quote="according to the following class-conditional probabilities",
-    witness="words",
 )
 
 
@@ -58,28 +49,17 @@ def _check_bayes(trial: Trial, *, k: int, masses: Vector, stated: dict[int, Frac
     trial.exactly(bayes(masses, k) == stated[k], "another accuracy", accuracy=bayes(masses, k))
 
 
-EQUAL = Claim(
-    number="Section 4, Bayes accuracy, equal segments",
-    apart="numbers",
-    section="4",
-    statement="with equal mass on the five segments the best top-1 and top-2 accuracies are 84 % "
-    "and 98 %",
-    method="rational arithmetic",
-    expected="repaired",
+EQUAL = stated(
+    "Section 4, Bayes accuracy, equal segments",
     draw=_draw,
     check=_check_bayes,
     says={"masses": [ONE] * 5, "stated": {1: Fraction(84, 100), 2: Fraction(98, 100)}},
     wrong={"mass by length": {"masses": LENGTHS}},
     witnesses=({"k": 1}, {"k": 2}),
-    instances=1,
-    note="What the paper prints for trained models, e.g. 65.7 and 96.1, stays below both; see "
-    "`refsolve reproduce circle`.",
 )
 
 UNIFORM = EQUAL.also(
-    number="Section 4, Bayes accuracy, uniform",
-    apart="numbers",
-    statement="with mass proportional to length they are 80 % and 69/70 (98.57 %)",
+    "Section 4, Bayes accuracy, uniform",
     says={"masses": LENGTHS, "stated": {1: Fraction(4, 5), 2: Fraction(69, 70)}},
     wrong={"equal mass": {"masses": [ONE] * 5}},
     witnesses=({"k": 1}, {"k": 2}),
@@ -122,15 +102,8 @@ def _check_linear(
 
 
 def _linear(reading: str, words: str, one: Fraction, two: Fraction) -> Claim:
-    return Claim(
-        number=f"Section 4, best linear accuracy, {words}",
-        apart="numbers",
-        section="4",
-        statement=f"with {words} no linear classifier without bias has more than "
-        f"{float(100 * one):.1f} % top-1 and {float(100 * two):.2f} % top-2 accuracy, and these are "
-        "approached",
-        method="every arrangement of arcs in fractions, and random W, integrated arc by arc",
-        expected="repaired",
+    return stated(
+        f"Section 4, best linear accuracy, {words}",
         draw=_draw_linear,
         check=_check_linear,
         says={"reading": reading, "stated": {1: one, 2: two}},
@@ -138,7 +111,6 @@ def _linear(reading: str, words: str, one: Fraction, two: Fraction) -> Claim:
             "a point less": {"stated": {1: one - Fraction(1, 100), 2: two - Fraction(1, 100)}},
             "Bayes": {"stated": {1: bayes([ONE] * 5, 1), 2: bayes([ONE] * 5, 1)}},
         },
-        instances=60,
     )
 
 

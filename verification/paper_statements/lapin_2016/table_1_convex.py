@@ -5,12 +5,13 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._cone import smooth_hinge_alpha
 from verification.paper_statements._entropies import entropy_alpha, ratios
 from verification.paper_statements._logs import MARGIN, log
 from verification.paper_statements._rational import Vector, add, draw_vector, scale
 from verification.paper_statements._topk import ZERO, hinge_alpha, hinge_beta, kth, margins
+from verification.paper_statements.lapin_2016 import stated
 from verification.paper_statements.lapin_2016.bounds import dropped
 from verification.paper_statements.lapin_2016.one_vs_all import logistic, signed, smooth_hinge
 from verification.paper_statements.risk import smooth_hinge_beta
@@ -104,13 +105,8 @@ def _check(
     trial.exactly(not _between(bending, points, y, k), "convex between these points", points=points)
 
 
-CONVEX = Claim(
-    number="Table 1, convexity",
-    section="2.5",
-    statement="all losses of the table are convex in the scores but one: the truncated top-k "
-    "entropy is not, for any k >= 2; for k = 1 it is the softmax loss",
-    method="midpoints of random scores, and of two chosen points for the last; rational, sums of "
-    "logarithms as products of powers, the top-k entropy with 60 digits",
+CONVEX = stated(
+    "Table 1, convexity",
     draw=_draw,
     check=_check,
     says={"hinges": HINGES, "logs": LOGS, "bending": truncated},
@@ -120,8 +116,4 @@ CONVEX = Claim(
         "softmax is not": {"bending": LOGS["softmax"]},
         "the top-k entropy is not": {"bending": LOGS["top-k entropy"]},
     },
-    instances=60,
-    note="psi_k, the k-th largest margin violation cut at 0, is the nonconvex loss that the top-k "
-    "hinges bound.",
-    voice="asserted",
 )

@@ -15,6 +15,7 @@ import refsolve
 from refsolve.models import pointwise_risk
 from verification.paper_statements import Claim, Inputs, Rng, Trial
 from verification.paper_statements._rational import Vector
+from verification.paper_statements.lapin_2016 import stated
 from verification.paper_statements.risk import draw_probabilities
 
 #: Margins this small do not decide.
@@ -51,26 +52,17 @@ def _check(trial: Trial, *, p: Vector, k: int, gamma: float | None, stem: str) -
         )
 
 
-def _claim(name: str, stem: str, hinge: str) -> Claim:
-    smooth = stem.startswith("smooth")
-    return Claim(
-        number=f"Table 1, margins, {name}",
-        section="2.3" if smooth else "2.4",
-        statement=f"every minimiser of the {name} ranks all classes as their probabilities do "
-        "(evidence at random p > 0, not a proof)",
-        method="minimal risks with and without g_i <= g_j for each such pair by CVXPY, their "
-        "difference bounded by dual points" + (", gamma = 1/4, 1, 4" if smooth else ""),
-        expected="repaired",
-        draw=partial(_draw, smooth=smooth),
+def _margins(name: str, stem: str, hinge: str) -> Claim:
+    return stated(
+        f"Table 1, margins, {name}",
+        draw=partial(_draw, smooth=stem.startswith("smooth")),
         check=_check,
         says={"stem": stem},
         wrong={"the hinge": {"stem": hinge}},
-        instances=8,
-        note="A larger run is recorded on the calibration page.",
     )
 
 
-SMOOTH_ALPHA = _claim("smooth top-k hinge alpha", "smooth_topk_hinge_alpha", "topk_hinge_alpha")
-SMOOTH_BETA = _claim("smooth top-k hinge beta", "smooth_topk_hinge_beta", "topk_hinge_beta")
-ENTROPY_ALPHA = _claim("top-k entropy alpha", "topk_entropy_alpha", "topk_hinge_alpha")
-ENTROPY_BETA = _claim("top-k entropy beta", "topk_entropy_beta", "topk_hinge_beta")
+SMOOTH_ALPHA = _margins("smooth top-k hinge alpha", "smooth_topk_hinge_alpha", "topk_hinge_alpha")
+SMOOTH_BETA = _margins("smooth top-k hinge beta", "smooth_topk_hinge_beta", "topk_hinge_beta")
+ENTROPY_ALPHA = _margins("top-k entropy alpha", "topk_entropy_alpha", "topk_hinge_alpha")
+ENTROPY_BETA = _margins("top-k entropy beta", "topk_entropy_beta", "topk_hinge_beta")

@@ -27,12 +27,9 @@ from verification.paper_statements._entropies import entropy_alpha, entropy_beta
 from verification.paper_statements._logs import MARGIN, decimal
 from verification.paper_statements._rational import Vector, add, put, scale
 from verification.paper_statements._topk import ONE, ZERO, hinge_alpha, hinge_beta, margins, top
+from verification.paper_statements.lapin_2016 import stated
 from verification.paper_statements.risk import draw_probabilities, guesses, smooth_hinge_beta
 
-METHOD = (
-    "every pair (i, j) of a wrong set of guesses: the risk after the exchange, or after moving the "
-    "tied scores apart, is lower"
-)
 HALVINGS = [Fraction(1, 4**i) for i in range(12)]
 
 
@@ -102,21 +99,18 @@ def _multiply(w: Vector, i: int, j: int, t: Fraction) -> Vector:
     return [v * (1 + t) if c == i else v / (1 + t) if c == j else v for c, v in enumerate(w)]
 
 
-def _claim(name: str, loss: Callable, wrong: dict[str, Any], positive: bool, note: str) -> Claim:
-    return Claim(
-        number=f"Table 1, {name}",
-        section="2.3" if "hinge" in name else "2.4",
-        statement=f"the {name} is top-k calibrated for all k < m: scores whose guesses can be "
-        "wrong are improved by exchanging two of them, or by moving two tied ones apart",
-        method=METHOD + ("; 60 digits" if positive else "; rational"),
-        expected="repaired",
-        draw=partial(_draw, positive=positive),
-        check=_check,
-        says={"loss": loss, "apart": _multiply if positive else _add, "guessed": lambda k: k},
-        wrong=wrong,
-        instances=150 if positive else 120,
-        note=note,
-    )
+def _calibrated(name: str, loss: Callable, positive: bool, wrong: dict[str, Any]) -> Claim:
+    says = {"loss": loss, "apart": _multiply if positive else _add, "guessed": lambda k: k}
+    draw = partial(_draw, positive=positive)
+    return stated(f"Table 1, {name}", draw=draw, check=_check, says=says, wrong=wrong)
+
+
+def _in_its_place(loss: Callable, hinge: Callable) -> dict[str, Any]:
+    """What is wrong in the place of an entropy."""
+    return {
+        "a hinge of the same scores": {"loss": lambda w, y, k, gamma: hinge(margins(w, y), k)},
+        "scores reversed": {"loss": lambda w, y, k, gamma: loss([1 / v for v in w], y, k, gamma)},
+    }
 
 
 def _smooth_alpha(g: Vector, y: int, k: int, gamma: Fraction) -> Fraction:
@@ -129,53 +123,35 @@ def _smooth_beta(g: Vector, y: int, k: int, gamma: Fraction) -> Fraction:
 
 _FEWER = {"one guess fewer": {"guessed": lambda k: max(1, k - 1)}}
 
-SMOOTH_ALPHA = _claim(
+SMOOTH_ALPHA = _calibrated(
     "smooth top-k hinge alpha",
     _smooth_alpha,
-    {"without smoothing": {"loss": lambda g, y, k, gamma: hinge_alpha(margins(g, y), k)}, **_FEWER},
     False,
-    "The paper leaves the question open. Proof in the docstring of this claim's file and on the "
-    "calibration page; the instances try its two steps, which need dL/dg_y < 0 where k others "
-    "score g_y or more: then S_k(z) >= k > 0 and the projection is not 0. For fewer guesses than "
-    "k it fails, e.g. p = (3/5, 2/5, 0, 0), g = (2, 2, 0, 0), k = 2: the risk is 0.",
+    {"without smoothing": {"loss": lambda g, y, k, gamma: hinge_alpha(margins(g, y), k)}, **_FEWER},
 )
 
-SMOOTH_BETA = _claim(
+SMOOTH_BETA = _calibrated(
     "smooth top-k hinge beta",
     _smooth_beta,
-    {"without smoothing": {"loss": lambda g, y, k, gamma: hinge_beta(margins(g, y), k)}},
     False,
-    "Here dL/dg_y < 0 as soon as one other scores g_y or more: calibrated for every number of "
-    "guesses, whatever its k.",
+    {"without smoothing": {"loss": lambda g, y, k, gamma: hinge_beta(margins(g, y), k)}},
 )
 
-ENTROPY_ALPHA = _claim(
-    "top-k entropy alpha",
-    lambda w, y, k, gamma: entropy_alpha(ratios(w, y), k),
-    {
-        "a hinge of the same scores": {
-            "loss": lambda w, y, k, gamma: hinge_alpha(margins(w, y), k)
-        },
-        "scores reversed": {
-            "loss": lambda w, y, k, gamma: entropy_alpha(ratios([1 / v for v in w], y), k)
-        },
-    },
-    True,
-    "dL/dg_y = -s < 0 everywhere, so that p_i > p_j gives g_i > g_j at every minimiser: "
-    "calibrated for every number of guesses. Where some p_y = 0 there is no minimiser in R^m.",
+
+def _entropy_alpha(w: Vector, y: int, k: int, gamma: Fraction) -> Any:
+    return entropy_alpha(ratios(w, y), k)
+
+
+def _entropy_beta(w: Vector, y: int, k: int, gamma: Fraction) -> Any:
+    return entropy_beta(ratios(w, y), k)
+
+
+ENTROPY_ALPHA = _calibrated(
+    "top-k entropy alpha", _entropy_alpha, True, _in_its_place(_entropy_alpha, hinge_alpha)
 )
 
-ENTROPY_BETA = _claim(
-    "top-k entropy beta",
-    lambda w, y, k, gamma: entropy_beta(ratios(w, y), k),
-    {
-        "a hinge of the same scores": {"loss": lambda w, y, k, gamma: hinge_beta(margins(w, y), k)},
-        "scores reversed": {
-            "loss": lambda w, y, k, gamma: entropy_beta(ratios([1 / v for v in w], y), k)
-        },
-    },
-    True,
-    "The paper defers this loss. As for alpha.",
+ENTROPY_BETA = _calibrated(
+    "top-k entropy beta", _entropy_beta, True, _in_its_place(_entropy_beta, hinge_beta)
 )
 
 # ------------------------------------------------------------------- alpha, whatever the guesses
@@ -236,14 +212,8 @@ def _draw_positive(rng: Rng) -> Inputs:
     return {"p": p, "g": g, "k": k, "gamma": Fraction(int(rng.integers(1, 9)), 4)}
 
 
-RANKING = Claim(
-    number="Table 1, whole ranking, smooth top-k hinge alpha",
-    section="2.3",
-    statement="for p > 0 every minimiser of the smooth top-k hinge alpha orders all classes as p "
-    "does: scores in another order are improved by an exchange, by moving two tied ones apart, or "
-    "by a step against the gradient",
-    method="those steps, rational, with projections proved optimal",
-    expected="repaired",
+RANKING = stated(
+    "Table 1, whole ranking, smooth top-k hinge alpha",
     draw=_draw_positive,
     check=_check_ranking,
     says={"loss": _smooth_alpha, "changed": lambda p: p},
@@ -251,7 +221,4 @@ RANKING = Claim(
         "where some p_y = 0": {"changed": _two_classes},
         "without smoothing": {"loss": lambda g, y, k, gamma: hinge_alpha(margins(g, y), k)},
     },
-    instances=100,
-    note="So it is calibrated for fewer guesses than k, too, at p > 0. The proof is on the "
-    "calibration page.",
 )

@@ -3,8 +3,9 @@
 from fractions import Fraction
 
 from verification.benchmarks import circle, circle_best
-from verification.paper_statements import Claim, Trial
+from verification.paper_statements import Trial
 from verification.paper_statements._rational import vector
+from verification.paper_statements.lapin_2016 import stated
 
 #: Printed top-1 and top-2 accuracies in percent; the models of the two columns differ.
 CELLS = {
@@ -39,19 +40,11 @@ def _check_best(trial: Trial, *, reading: str, near: Fraction) -> None:
     trial.exactly(0 <= gap <= near, "the truncated loss is not that close", gap=gap)
 
 
-BEST = Claim(
-    number="Table 2",
-    section="4",
-    statement="with equal mass on the segments no printed accuracy is above what linear classifiers "
-    "without bias can have, four standard errors of 200000 test points allowed; top-2 Ent_tr is "
-    "within 2 points of the best",
-    method="every arrangement of arcs in fractions, against the printed numbers",
-    expected="repaired",
+BEST = stated(
+    "Table 2",
     check=_check_best,
     says={"reading": "segments", "near": Fraction(2)},
     wrong={"uniform mass": {"reading": "uniform"}, "within a point": {"near": Fraction(1)}},
-    note="With uniform mass 64.3 is the best top-1 accuracy, and 65.7 is printed: this settles which "
-    "masses the segments have.",
 )
 
 #: Each top-2 loss and the loss that it is for one guess.
@@ -72,20 +65,11 @@ def _check_gain(trial: Trial, *, extends: dict[str, str]) -> None:
     trial.exactly(not worse, "a top-2 loss has the lower top-2 accuracy", accuracies=worse)
 
 
-GAIN = Claim(
-    number="Table 2, top-2 losses",
-    section="4",
-    statement="each top-2 loss improves the top-2 accuracy of the loss that it extends",
-    method="the printed numbers",
-    expected="refuted",
+GAIN = stated(
+    "Table 2, top-2 losses",
     check=_check_gain,
     says={"extends": EXTENDS},
     right={"extends": {k: v for k, v in EXTENDS.items() if k != "top-2 SVM_0"}},
-    note="True of the smooth hinge and of both entropies; the plain hinge has 87.1 with two guesses "
-    "and 89.3 with one.",
-    voice="asserted",
-    quote="our top-2 losses improve the top-2 accuracy",
-    witness="words",
 )
 
 #: Top-1 and top-2 accuracies under the drawings of figure 2.
@@ -106,15 +90,9 @@ def _check_drawn(trial: Trial, *, chosen: dict[str, int]) -> None:
     )
 
 
-FIGURE = Claim(
-    number="Figure 2",
-    section="4",
-    statement="the drawn models are the table's with the best top-1 (top-1 SVM_1) and the best "
-    "top-2 accuracy (top-2 Ent_tr); each has less than its table entry in the other column, and "
-    "less than the other model",
-    method="the printed numbers",
+FIGURE = stated(
+    "Figure 2",
     check=_check_drawn,
     says={"chosen": {"top-1 SVM_1": 0, "top-2 Ent_tr": 1}},
     wrong={"columns exchanged": {"chosen": {"top-1 SVM_1": 1, "top-2 Ent_tr": 0}}},
-    voice="implied",
 )

@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from verification.paper_statements import Claim, Trial
+from verification.paper_statements import Trial
 from verification.paper_statements._printed import printed
 from verification.paper_statements._rational import Vector
 from verification.paper_statements._topk import ZERO
+from verification.paper_statements.lapin_2016 import stated
 
 #: Guesses of the columns; FMD has no last one.
 GUESSES = (1, 3, 5, 10)
@@ -37,21 +38,11 @@ def _check_softmax(trial: Trial, *, but: Sequence[Cell]) -> None:
     )
 
 
-SOFTMAX_PRINTED = Claim(
-    number="Table 3, softmax and multiclass SVM",
-    section="5",
-    statement="softmax consistently outperforms multiclass SVM in top-k accuracy for k > 1, "
-    "uniformly across all data sets",
-    method="the printed numbers, 32 cells",
-    expected="refuted",
+SOFTMAX_PRINTED = stated(
+    "Table 3, softmax and multiclass SVM",
     check=_check_softmax,
     says={"but": ()},
     right={"but": (("Indoor 67", 3), ("Indoor 67", 10))},
-    note="True of 30 of 32 cells. On Indoor 67 it is 95.2 against 95.4 for k = 3, and 99.1 both "
-    "for k = 10.",
-    voice="asserted",
-    quote="softmax consistently outperforms multiclass SVM in top-k performance for k > 1",
-    witness="words",
 )
 
 # ----------------------------------------------------------------------- losses with their own k
@@ -77,21 +68,11 @@ def _check_own(trial: Trial, *, better: Mapping[str, int]) -> None:
         )
 
 
-OWN_PRINTED = Claim(
-    number="Table 3, losses with their own k",
-    section="5",
-    statement="the smooth top-k hinge and the top-k entropy are better than softmax in top-k "
-    "accuracy, k their own",
-    method="the printed numbers, 32 cells for each loss",
-    expected="refuted",
+OWN_PRINTED = stated(
+    "Table 3, losses with their own k",
     check=_check_own,
     says={"better": {"smooth hinge": 32, "entropy": 32}},
     right={"better": {"smooth hinge": 10, "entropy": 15}},
-    note="The smooth hinge is better in 10 cells, equal in 4 and worse in 18; the entropy in 15, "
-    "6 and 11.",
-    voice="asserted",
-    quote="Both the smooth top-k hinge and the top-k entropy losses perform slightly better than softmax",
-    witness="words",
 )
 
 
@@ -99,23 +80,18 @@ def _check_means(
     trial: Trial, *, means: Mapping[str, Mapping[str, Fraction]], without: Sequence[str]
 ) -> None:
     cells = [name for name, rows in TABLE_3.items() for _ in rows["entropy"]]
-    for loss, stated in means.items():
+    for loss, said in means.items():
         found = differences(loss)
         kept = [v for v, name in zip(found, cells, strict=True) if name not in without]
         for words, values in (("all", found), ("rest", kept)):
             mean = sum(values, ZERO) / len(values)
             trial.exactly(
-                abs(mean - stated[words]) <= Fraction(1, 2000), "another mean", loss=loss, mean=mean
+                abs(mean - said[words]) <= Fraction(1, 2000), "another mean", loss=loss, mean=mean
             )
 
 
-OWN_MEANS = Claim(
-    number="Table 3, losses with their own k, means",
-    section="5",
-    statement="over all cells the smooth hinge has 0.003 points less than softmax, the entropy "
-    "0.109 more; without Letter it is 0.114 less and 0.021 more",
-    method="the printed numbers, rational means",
-    expected="repaired",
+OWN_MEANS = stated(
+    "Table 3, losses with their own k, means",
     check=_check_means,
     says={
         "means": {
@@ -130,7 +106,6 @@ OWN_MEANS = Claim(
             "means": {"smooth hinge": {"all": Fraction("0.1"), "rest": ZERO}}
         },
     },
-    note="Comparable, as the text's conclusion has it; not slightly better on each data set.",
 )
 
 # ------------------------------------------------------------------------------- top-1, one-vs-all
@@ -153,12 +128,8 @@ def _check_words(
     trial.exactly(wins == dict(first), "another number of data sets is won", wins=wins)
 
 
-WORDS = Claim(
-    number="Table 3, top-1 and one-vs-all",
-    section="5",
-    statement="one-vs-all is worse than multiclass on ALOI and Letter, hinge and logistic alike, "
-    "for every k; in top-1 accuracy multiclass SVM is first on 5 data sets, softmax on 6",
-    method="the printed numbers",
+WORDS = stated(
+    "Table 3, top-1 and one-vs-all",
     check=_check_words,
     says={
         "worse": ("ALOI", "Letter"),
@@ -169,5 +140,4 @@ WORDS = Claim(
         "on News 20 too": {"worse": ("ALOI", "Letter", "News 20")},
         "softmax on all": {"first": {"SVM": 0, "softmax": 11}},
     },
-    voice="asserted",
 )

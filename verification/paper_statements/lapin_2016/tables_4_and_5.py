@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from verification.paper_statements import Claim, Trial
+from verification.paper_statements import Trial
 from verification.paper_statements._printed import printed
+from verification.paper_statements.lapin_2016 import stated
 from verification.paper_statements.lapin_2016.table_3 import GUESSES, TABLE_3
 
 # ----------------------------------------------------------------------------------------- Table 4
@@ -28,22 +29,18 @@ def _check_sizes(
     trial: Trial, *, classes: tuple[int, int], examples: tuple[int, int], named: Mapping[str, int]
 ) -> None:
     trial.exactly(set(SIZES) == set(TABLE_3), "Table 3 has other data sets", names=set(SIZES))
-    for place, stated in enumerate((classes, examples)):
+    for place, wanted in enumerate((classes, examples)):
         values = [row[place] for row in SIZES.values()]
         found = (min(values), max(values))
-        trial.exactly(found == stated, "another range", found=found, stated=stated)
+        trial.exactly(found == wanted, "another range", found=found, stated=wanted)
     wrong = {name: SIZES[name][0] for name, m in named.items() if SIZES[name][0] != m}
     trial.exactly(not wrong, "another number of classes than its name says", classes=wrong)
 
 
 _NAMED = {"Caltech 101": 101, "Indoor 67": 67, "News 20": 20, "Places 205": 205, "SUN 397": 397}
 
-TABLE_4 = Claim(
-    number="Table 4",
-    section="5",
-    statement="the 11 data sets of Table 3 have 10 to 1000 classes and 500 to 2.4 million training "
-    "examples; where a name holds a number of classes, it is that of the table",
-    method="the printed numbers",
+TABLE_4 = stated(
+    "Table 4",
     check=_check_sizes,
     says={"classes": (10, 1000), "examples": (500, 2_400_000), "named": _NAMED},
     wrong={
@@ -51,8 +48,6 @@ TABLE_4 = Claim(
         "up to a million examples": {"examples": (500, 1_000_000)},
         "CUB-200": {"named": {**_NAMED, "CUB": 200}},
     },
-    note="CUB is printed with 202 classes; the data set is called CUB-200-2011.",
-    voice="asserted",
 )
 
 # ------------------------------------------------------------------- Table 5 of the arXiv version
@@ -79,12 +74,8 @@ def _check_tuned(
         trial.exactly(not low, "no better than the reference", data=data, cells=low)
 
 
-TUNED = Claim(
-    number="Table 5 of the arXiv version",
-    section="5",
-    statement="all fine-tuned losses are better than the reference in top-1, 3 and 5 accuracy; "
-    "top-5 SVM_1 is best of all in these on Places, softmax for every k on ILSVRC (once tied)",
-    method="the printed numbers",
+TUNED = stated(
+    "Table 5 of the arXiv version",
     check=_check_tuned,
     says={
         "best": {"Places 205": ("top-5 SVM_1 (FT)", 3), "ILSVRC 2012": ("softmax (FT)", 4)},
@@ -95,5 +86,4 @@ TUNED = Claim(
         "top-5 SVM_1 on both": {"best": {"ILSVRC 2012": ("top-5 SVM_1 (FT)", 3)}},
         "improved for k = 10 too": {"improved": (0, 1, 2, 3)},
     },
-    voice="asserted",
 )

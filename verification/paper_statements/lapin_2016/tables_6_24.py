@@ -10,8 +10,9 @@ from fractions import Fraction
 from importlib.resources import files
 from itertools import combinations
 
-from verification.paper_statements import Claim, Trial
+from verification.paper_statements import Trial
 from verification.paper_statements._rational import Vector, vector
+from verification.paper_statements.lapin_2016 import stated
 from verification.paper_statements.lapin_2016.table_3 import GUESSES, TABLE_3
 
 Table = dict[str, Vector]  # accuracies by method
@@ -69,19 +70,11 @@ def _check_same(trial: Trial, *, but: Sequence[tuple[str, str, int]]) -> None:
     trial.exactly(set(found) == set(but), "other cells differ", cells=found)
 
 
-SAME_PRINTED = Claim(
-    number="Tables 6, 7, 8, 9, 12, 13, 14, 17, 20, 22 and 24 of the arXiv version, and Table 3",
-    section="5",
-    statement="cells of Table 3 stand in the longer tables with the same figures",
-    method="the printed numbers, 174 cells",
-    expected="refuted",
+SAME_PRINTED = stated(
+    "Tables 6, 7, 8, 9, 12, 13, 14, 17, 20, 22 and 24 of the arXiv version, and Table 3",
     check=_check_same,
     says={"but": ()},
     right={"but": (*(("Letter", "softmax", k) for k in GUESSES), ("Indoor 67", "softmax", 1))},
-    note="All but 5: softmax on Letter (75.3, 90.3, 94.3, 98.0 in Table 3; 75.2, 90.1, 94.5, 98.1 in "
-    "Table 7) and its top-1 on Indoor 67. That they agree elsewhere also says that our reading of the "
-    "tables, from text without columns, is right.",
-    voice="ours",
 )
 
 # ------------------------------------------------------------------------- the ranking of the losses
@@ -118,31 +111,18 @@ def _check_rankings(trial: Trial, *, tables: Sequence[int], but: Sequence[tuple[
 
 _REVERSED = tuple((number, k) for number in KERNELS for k in range(2, 11))
 
-RANKINGS_PRINTED = Claim(
-    number="Tables 10, 11, 15, 16, 18, 19, 21 and 23 of the arXiv version",
-    section="5",
-    statement="on the further features and kernels the losses are ranked as on those of Table 3: in "
-    "every column more pairs of methods are in the same order than in the opposite one",
-    method="the printed numbers: Goodman and Kruskal's gamma in 8 tables, 10 columns each",
-    expected="refuted",
+RANKINGS_PRINTED = stated(
+    "Tables 10, 11, 15, 16, 18, 19, 21 and 23 of the arXiv version",
     check=_check_rankings,
     says={"tables": tuple(FURTHER), "but": ()},
     right={"but": (*_REVERSED, (18, 2))},
-    note='What "similar" asks is our reading, and a weak one. On the averages of 39 kernels of Caltech '
-    "101 and 256 (Tables 10 and 11) the order of the losses is reversed in every column but the "
-    "first, gamma from -.21 to -.80.",
-    voice="asserted",
-    quote="In all cases we obtain a similar behavior in terms of the ranking of the considered losses",
-    witness="words",
 )
 RANKINGS = RANKINGS_PRINTED.corrected(
-    "on other features of the images of Table 3 gamma is positive in 59 of 60 columns (.13 to .94)",
     says={"tables": tuple(t for t in FURTHER if t not in KERNELS), "but": ((18, 2),)},
     wrong={
         "the kernels of Caltech too": {"tables": tuple(FURTHER)},
         "SUN, Fisher vectors, top-2 too": {"but": ()},
     },
-    note="Table 18, top-2: -.07. Median over the 60 columns .76.",
 )
 
 # ------------------------------------------------------------------------ softmax and multiclass SVM
@@ -155,22 +135,13 @@ def _check_trend(trial: Trial, *, but: Mapping[int, Sequence[int]]) -> None:
         below = [k for k, (svm, softmax) in enumerate(pairs, 1) if k > 1 and softmax <= svm]
         if below:
             found[number] = below
-    stated = {number: list(ks) for number, ks in but.items()}
-    trial.exactly(found == stated, "softmax is not above multiclass SVM", tables=found)
+    wanted = {number: list(ks) for number, ks in but.items()}
+    trial.exactly(found == wanted, "softmax is not above multiclass SVM", tables=found)
 
 
-TREND_PRINTED = Claim(
-    number="Tables 10, 11, 17, 18 and 24 of the arXiv version, softmax",
-    section="5",
-    statement="in all 19 tables softmax is above multiclass SVM in top-k accuracy for every k > 1",
-    method="the printed numbers, 166 cells",
-    expected="refuted",
+TREND_PRINTED = stated(
+    "Tables 10, 11, 17, 18 and 24 of the arXiv version, softmax",
     check=_check_trend,
     says={"but": {}},
     right={"but": {10: range(2, 11), 11: range(2, 11), 17: (2, 3, 10), 18: (2,), 24: (2,)}},
-    note="True of 143 of 166 cells. Of the 23 others 18 are those of the two sets of kernels (Tables 10 "
-    "and 11), where multiclass SVM is above softmax for every k.",
-    voice="implied",
-    quote="In all cases we obtain a similar behavior [...] as discussed below",
-    witness="words",
 )

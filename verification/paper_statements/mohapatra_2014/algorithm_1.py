@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from verification.paper_statements import Claim, Trial
+from verification.paper_statements import Trial
 from verification.paper_statements._ranking import (
     ZERO,
     Labels,
@@ -20,6 +20,7 @@ from verification.paper_statements._ranking import (
 from verification.paper_statements._ranking import average_precision as precision_of
 from verification.paper_statements._ranking import joint_feature as score_of
 from verification.paper_statements._rational import Vector, vector
+from verification.paper_statements.mohapatra_2014 import stated
 from verification.paper_statements.mohapatra_2014.equation_3 import lists
 
 #: delta_j(1..P+1) -> the rank that is chosen
@@ -60,29 +61,17 @@ def _check(trial: Trial, *, s: Vector, t: Vector, choices: Sequence[Choice]) -> 
         )
 
 
-PRINTED = Claim(
-    number="Algorithm 1 as printed",
-    section="2",
-    statement="opt_j = argmax of delta_j over {1, ..., P} gives a most violated ranking",
-    method="the objective of the ranking found against all interleavings, rational",
-    expected="refuted",
+PRINTED = stated(
+    "Algorithm 1 as printed",
     draw=draw_lists,
     check=_check,
     says={"choices": (printed,)},
     right={"choices": (largest,)},
     witnesses=({"s": vector(10), "t": vector(0)},),
-    instances=80,
-    note="Every negative would stand above some positive, so that R* itself is never found. "
-    "Section 3.2 has opt_j in [1, P+1].",
-    voice="asserted",
-    quote="opt_j = argmax over i ∈ {1, ..., |P|} of δ_j(i)",
-    witness="repeated",
 )
 
 RIGHT = PRINTED.corrected(
-    number="Algorithm 1 over {1..P+1}",
-    statement="opt_j = argmax over {1, ..., P+1}, delta_j(P+1) = 0, whichever argmax is taken, "
-    "gives ranks in order and a most violated ranking",
+    "Algorithm 1 over {1..P+1}",
     says={"choices": (largest, smallest)},
     wrong={
         "as printed": {"choices": (printed,)},
@@ -96,7 +85,6 @@ RIGHT = PRINTED.corrected(
             )
         },
     },
-    instances=200,
 )
 
 
@@ -119,17 +107,10 @@ def _check_all(trial: Trial, *, labels: Labels, scores: Vector, choice: Choice) 
     )
 
 
-EXACT = Claim(
-    number="Algorithm 1, exactness",
-    section="2",
-    statement="max over all strict rankings of Delta + <w,Psi(R)> - <w,Psi(R*)> = "
-    "sum_j max over {1..P+1} of delta_j",
-    method="all n! rankings of up to five samples in any order, by their matrices",
-    expected="repaired",
+EXACT = stated(
+    "Algorithm 1, exactness",
     draw=draw_samples,
     check=_check_all,
     says={"choice": largest},
     wrong={"over {1..P}": {"choice": printed}, "always P+1": {"choice": len}},
-    instances=60,
-    note="It includes that positives, and negatives, may be kept in the order of their scores.",
 )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from math import ceil, log2
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._ranking import (
     ZERO,
     delta,
@@ -16,6 +16,7 @@ from verification.paper_statements._ranking import (
     term,
 )
 from verification.paper_statements._rational import Vector, draw_vector, vector
+from verification.paper_statements.mohapatra_2014 import stated
 from verification.paper_statements.mohapatra_2014.proposition_1 import draw_many
 
 
@@ -113,24 +114,13 @@ def _check(trial: Trial, *, s: Vector, t: Vector, search: Search) -> None:
     )
 
 
-PRINTED = Claim(
-    number="Algorithm 2 with (7), (8) and (9)",
-    section="3.1",
-    statement="i_1 over {1..min(P,j)} by bisection, i_2 over {min(P,j)+1..P} by scan, the better "
-    "of them is the optimal rank",
-    method="the objective of the ranking found against the best of all ranks, rational",
-    expected="refuted",
+PRINTED = stated(
+    "Algorithm 2 with (7), (8) and (9)",
     draw=draw_lists,
     check=_check,
     says={"search": printed},
     right={"search": corrected},
     witnesses=({"s": vector(10), "t": vector(0)}, {"s": vector(3, 2), "t": vector(0, 0, -1)}),
-    instances=100,
-    note="The rank P+1 is in neither domain. For j >= P that of (8) is empty and (9) compares "
-    "with nothing.",
-    voice="asserted",
-    quote="i_2 = argmax over i ∈ {p+1, ..., |P|} of δ_j(i)",
-    witness="repeated",
 )
 
 
@@ -142,13 +132,8 @@ def _check_ranks(trial: Trial, *, s: Vector, t: Vector, search: Search) -> None:
         trial.exactly(pairs_turned(ranks, s, t) == slack(s, t), "not the most violated ranking")
 
 
-RIGHT = Claim(
-    number="Algorithm 2 over {1..P+1}",
-    section="3.1",
-    statement="i_1 over {1..min(P,j)+1} by the signs of h_k(j), i_2 over the ranks that are left "
-    "up to P+1, ties in favour of the larger: the largest argmax of delta_j",
-    method="against all ranks, and all interleavings of small lists, rational",
-    expected="repaired",
+RIGHT = stated(
+    "Algorithm 2 over {1..P+1}",
     draw=draw_many,
     check=_check_ranks,
     says={"search": corrected},
@@ -157,7 +142,6 @@ RIGHT = Claim(
         "never P+1": {"search": without_end},
         "bisection over {1..P+1}": {"search": unimodal_everywhere},
     },
-    instances=300,
 )
 
 # -------------------------------------------------------------------------------------- the cost
@@ -187,35 +171,22 @@ def logarithm(p: int) -> int:
     return ceil(log2(p + 1))
 
 
-COST_PRINTED = Claim(
-    number="Algorithm 2, cost with its input as printed",
-    section="3.1",
-    statement="for j >= P the rank is found with ceil(log2(P+1)) evaluations, the input "
-    "delta_j(1), ..., delta_j(P) included",
-    method="evaluations counted, P up to 40",
-    expected="refuted",
+COST_PRINTED = stated(
+    "Algorithm 2, cost with its input as printed",
     draw=_draw_long,
     check=_check_cost,
     says={"search": all_values_first, "cost": logarithm},
     right={"search": corrected},
     witnesses=({"s": vector(1, 1, 1), "t": vector(0, 0, 0)},),
-    instances=30,
-    note="The list of all delta_j(i) alone costs O(P). The bound needs values on demand: the sign "
-    "of h_k(j), or delta_j(i) from its closed form.",
-    voice="implied",
-    quote="reduces the computational complexity of computing the rank of the j-th negative sample",
-    witness="words",
 )
 
 COST_RIGHT = COST_PRINTED.corrected(
-    number="Algorithm 2, cost",
-    statement="for j >= P, ceil(log2(P+1)) evaluations of h_k(j), one each, find the rank",
+    "Algorithm 2, cost",
     wrong={
         "the greedy": {"search": scan},
         "one less": {"cost": lambda p: logarithm(p) - 1},
         "constant": {"cost": lambda p: 4},
     },
-    instances=60,
 )
 
 
@@ -241,12 +212,8 @@ def both_parts(p: int, n: int) -> int:
     return min(n, p) * (p + 1) + max(n - p, 0) * logarithm(p)
 
 
-TOTAL = Claim(
-    number="Algorithm 2, cost of all negatives",
-    section="3.2",
-    statement="the second stage takes at most min(N,P)(P+1) + max(N-P,0) ceil(log2(P+1)) "
-    "evaluations: O(P^2 + (N-P) log P)",
-    method="evaluations counted, P up to 16, N up to 24",
+TOTAL = stated(
+    "Algorithm 2, cost of all negatives",
     draw=_draw_all,
     check=_check_total,
     says={"search": corrected, "cost": both_parts},
@@ -257,8 +224,4 @@ TOTAL = Claim(
             "cost": lambda p, n: min(n, p) * (p + 1) // 2 + max(n - p, 0) * logarithm(p) // 2
         },
     },
-    instances=100,
-    note="Evaluations of h_k(j) or delta_j(i), O(1) each with tables of harmonic numbers and "
-    "sums of scores.",
-    voice="asserted",
 )

@@ -7,9 +7,10 @@ from operator import ge, gt, lt
 
 import numpy as np
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._ranking import draw_lists, first, pairs_turned, slack
 from verification.paper_statements._rational import Vector, vector
+from verification.paper_statements.mohapatra_2014 import stated
 from verification.paper_statements.mohapatra_2014.algorithm_2 import Column, corrected
 from verification.paper_statements.mohapatra_2014.proposition_1 import draw_many
 
@@ -47,34 +48,22 @@ def _check(trial: Trial, *, s: Vector, t: Vector, searched: Searched) -> None:
     )
 
 
-PRINTED = Claim(
-    number="Algorithm 3 as our scan reads",
-    section="3.2",
-    statement="Algorithm 2 for the negatives with scores below s^, the rank P+1 for all others, "
-    "s^ such that every score below it has the rank P+1",
-    method="the objective of the ranking found against all interleavings, rational",
-    expected="refuted",
+PRINTED = stated(
+    "Algorithm 3 as our scan reads",
     draw=draw_lists,
     check=_check,
     says={"searched": lt},
     right={"searched": ge},
     witnesses=({"s": vector(0), "t": vector(1, -100)},),
-    instances=100,
-    note="A sign in a scan, without a second witness, is no erratum. Here < would exchange N_l and N_r: "
-    "the paper's sentence on s^ says that those below it need no search. s^ is the largest such score.",
-    voice="ours",
 )
 
 RIGHT = PRINTED.corrected(
-    number="Algorithm 3, corrected",
-    statement="Algorithm 2 (over {1..P+1}) for the negatives with scores of at least s^, the rank "
-    "P+1 for those below: a most violated ranking",
+    "Algorithm 3, corrected",
     wrong={
         "as printed": {"searched": lt},
         "not at s^ itself": {"searched": gt},
         "none": {"searched": lambda v, bound: False},
     },
-    instances=200,
 )
 
 
@@ -84,20 +73,12 @@ def _check_same(trial: Trial, *, s: Vector, t: Vector, searched: Searched) -> No
     trial.exactly(found == every, "other ranks", selective=found, all_searched=every)
 
 
-SAME = Claim(
-    number="Algorithms 1, 2 and 3",
-    section="4.1",
-    statement="with their corrections and one tie rule all three find the same ranks, so that "
-    "training takes the same steps",
-    method="ranks of up to ten positives and negatives, rational",
-    expected="repaired",
+SAME = stated(
+    "Algorithms 1, 2 and 3",
     draw=draw_many,
     check=_check_same,
     says={"searched": ge},
     wrong={"Algorithm 3 as printed": {"searched": lt}, "not at s^ itself": {"searched": gt}},
-    instances=150,
-    note="The most violated ranking need not be unique; without a common tie rule the three find "
-    "the same value, but not always the same cut.",
 )
 
 # -------------------------------------------------------------------------------------- the cost
@@ -184,32 +165,16 @@ def comparisons_of_a_sort(n: int) -> int:
     return n * ceil(log2(n))
 
 
-COST_PRINTED = Claim(
-    number="Algorithm 3, cost of s^",
-    apart="cost",
-    section="3.2",
-    statement="a binary search that takes each k-th highest score by quickselect from all N "
-    "touches fewer scores than sorting compares, N log2 N",
-    method="scores touched by the partitions counted, N from 2000 to 4000",
-    expected="refuted",
+COST_PRINTED = stated(
+    "Algorithm 3, cost of s^",
     draw=_draw_active,
     check=_check_cost,
     says={"search": over_all, "cost": comparisons_of_a_sort},
     right={"search": over_the_rest},
     witnesses=({"n": 1024, "active": 300, "seed": 0},),
-    instances=8,
-    note="log2 N steps of O(N) each: sorting is avoided, its cost is not.",
-    voice="implied",
-    quote="We do not need to sort the scores of all the negative samples, as we use the quick select",
-    witness="words",
 )
 
 COST_RIGHT = COST_PRINTED.corrected(
-    statement="with quickselect on the scores that are still in question, s^ is found in O(N): "
-    "here no run touches more than 14 N",
-    method="scores touched by the partitions counted, N from 2000 to 4000, random pivots",
     says={"cost": lambda n: 14 * n},
     wrong={"from all N": {"search": over_all}, "a sixth of it": {"cost": lambda n: 14 * n // 6}},
-    instances=30,
-    note="A median costs 3.4 N on average, the next search is over half of them, and so on.",
 )

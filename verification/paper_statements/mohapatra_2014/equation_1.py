@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._ranking import (
     ONE,
     ZERO,
@@ -18,6 +18,7 @@ from verification.paper_statements._ranking import (
     truth,
 )
 from verification.paper_statements._rational import Vector
+from verification.paper_statements.mohapatra_2014 import stated
 
 
 def _draw(rng: Rng) -> Inputs:
@@ -58,12 +59,8 @@ def _check_map(
     trial.exactly(sum(found, ZERO) == total, "the weights have another sum", found=found)
 
 
-MAP = Claim(
-    number="Equation (1)",
-    section="2",
-    statement="Psi(R) - Psi(R*) = -2/(PN) sum_i c_i psi(x_i) + 2/(PN) sum_j t_j psi(x_j), c_i the "
-    "negatives above positive i, t_j the positives below negative j; the weights sum to 0",
-    method="the double sum over pairs of random rankings, one random feature, rational",
+MAP = stated(
+    "Equation (1)",
     draw=_draw,
     check=_check_map,
     says={"weights": by_inversions, "total": ZERO},
@@ -75,10 +72,6 @@ MAP = Claim(
         "positives only": {"weights": lambda c, t, p, n: (Fraction(-2 * c, p * n), ZERO)},
         "a bias": {"total": ONE},
     },
-    instances=300,
-    note="The printed sum is over all pairs; the counts are what inference needs, and a constant "
-    "added to all features (or scores) drops out.",
-    voice="implied",
 )
 
 
@@ -105,12 +98,8 @@ def by_counts(counts: list[int]) -> Fraction:
     return by_counts_in(sorted(counts))
 
 
-AVERAGE_PRECISION = Claim(
-    number="AP by counts",
-    section="2",
-    statement="AP(R*, R) = (1/P) sum_k k/(k + c_k), c_k the negatives above each positive in "
-    "ascending order",
-    method="mean precision at the positives of random rankings, rational",
+AVERAGE_PRECISION = stated(
+    "AP by counts",
     draw=_draw,
     check=_check_counts,
     says={"precision": by_counts},
@@ -124,9 +113,6 @@ AVERAGE_PRECISION = Claim(
             )
         },
     },
-    instances=300,
-    note="The paper refers to its definition only.",
-    voice="implied",
 )
 
 

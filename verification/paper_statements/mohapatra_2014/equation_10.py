@@ -4,7 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from operator import ge, gt
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._ranking import ONE, ZERO, Labels, slack
 from verification.paper_statements._rational import (
     Matrix,
@@ -15,6 +15,7 @@ from verification.paper_statements._rational import (
     maximise,
     vector,
 )
+from verification.paper_statements.mohapatra_2014 import stated
 from verification.paper_statements.mohapatra_2014.equation_3 import lists, worst_loss
 
 # -------------------------------------------------------------------------- strict constraints
@@ -73,29 +74,17 @@ def _check_attained(
     )
 
 
-STRICT_PRINTED = Claim(
-    number="Problem (10), minimum",
-    apart="general",
-    section="3.3",
-    statement="problem (10) with y_i w'x_i > 1 has a minimiser",
-    method="one dimension, X_d empty or one pair: the closed problem solved exactly",
-    expected="refuted",
+STRICT_PRINTED = stated(
+    "Problem (10), minimum",
     draw=_draw_line,
     check=_check_attained,
     says={"relation": gt, "rhs": ONE},
     right={"relation": ge},
     witnesses=({"easy": vector(1), "pair": None, "c": ONE},),
-    instances=100,
-    note="X_e one positive at 1: w -> 1 from above, infimum 1/2 at w = 1, which is excluded.",
-    voice="implied",
-    quote="min ... s.t. ... y_i (w'φ(x_i)) > 1, ∀ x_i ∈ X_e",
-    witness="repeated",
 )
 
 STRICT_RIGHT = STRICT_PRINTED.corrected(
-    statement="with y_i w'x_i >= 1 in place of > 1 the minimum is attained and has the same value",
-    wrong={"as printed": {"relation": gt}, ">= 2": {"rhs": Fraction(2)}},
-    instances=150,
+    wrong={"as printed": {"relation": gt}, ">= 2": {"rhs": Fraction(2)}}
 )
 
 # ------------------------------------------------------------------------------------- the bias
@@ -131,31 +120,16 @@ def _check_feasible(trial: Trial, *, points: list[Vector], labels: Labels, bias:
     )
 
 
-BIAS_PRINTED = Claim(
-    number="Problem (10), feasibility",
-    section="3.3",
-    statement="without a bias, the easy constraints of (10) can be satisfied for the easy set of "
-    "every binary SVM, one with a bias included",
-    method="linear programs with exact certificates, easy samples of random classifiers",
-    expected="refuted",
+BIAS_PRINTED = stated(
+    "Problem (10), feasibility",
     draw=_draw_easy,
     check=_check_feasible,
     says={"bias": False},
     right={"bias": True},
     witnesses=({"points": [vector(3), vector(1)], "labels": (1, 0)},),
-    instances=60,
-    note="As printed the binary SVM has no bias either, and then its own w_0 is feasible (with "
-    ">=). Usual solvers fit one.",
-    voice="ours",
 )
 
-BIAS_RIGHT = BIAS_PRINTED.corrected(
-    statement="with a free bias in the easy constraints, y_i (w'x_i + b) >= 1, they can be "
-    "satisfied; nothing else in (10) sees the bias",
-    wrong={"no bias": {"bias": False}},
-    instances=120,
-    note="That the loss over X_d is the same for every bias is part of problem (3), convexity.",
-)
+BIAS_RIGHT = BIAS_PRINTED.corrected(wrong={"no bias": {"bias": False}})
 
 # ------------------------------------------------------------------------------- what xi bounds
 
@@ -202,13 +176,8 @@ def _check_bound(
     trial.exactly(loss <= xi, "the AP loss is larger than xi", xi=xi, loss=loss)
 
 
-BOUND_PRINTED = Claim(
-    number="Problem (10), bound",
-    section="3.3",
-    statement="at every feasible w, xi bounds the AP loss over all samples X, which it takes the "
-    "place of",
-    method="the least xi by all interleavings of X_d, rational",
-    expected="refuted",
+BOUND_PRINTED = stated(
+    "Problem (10), bound",
     draw=_draw_split,
     check=_check_bound,
     says={"which": every},
@@ -221,10 +190,6 @@ BOUND_PRINTED = Claim(
             "hard": (True, True, False, False),
         },
     ),
-    instances=100,
-    note="A hard negative may outrank an easy positive: no constraint compares the two. Called an "
-    "approximation in the paper; it bounds nothing over X.",
-    voice="ours",
 )
 
 
@@ -249,13 +214,8 @@ def easy_ones(labels: Labels, hard: tuple[bool, ...]) -> list[int]:
     return [i for i, is_hard in enumerate(hard) if not is_hard]
 
 
-BOUND_RIGHT = Claim(
-    number="Problem (10), bound, corrected",
-    section="3.3",
-    statement="xi bounds the AP loss over X_d, and the easy samples among themselves have an AP "
-    "loss of 0",
-    method="the least xi by all interleavings of X_d, rational",
-    expected="repaired",
+BOUND_RIGHT = stated(
+    "Problem (10), bound, corrected",
     draw=_draw_split,
     check=_check_both,
     says={"which": difficult, "apart": easy_ones},
@@ -265,5 +225,4 @@ BOUND_RIGHT = Claim(
             "apart": lambda labels, hard: [1, *easy_ones(labels, hard)]
         },
     },
-    instances=200,
 )

@@ -6,9 +6,10 @@ from itertools import product
 
 import numpy as np
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._ranking import ONE, ZERO, Labels, draw_samples
 from verification.paper_statements._rational import Vector, draw_weights
+from verification.paper_statements.mohapatra_2014 import stated
 from verification.paper_statements.mohapatra_2014.equation_3_dual import (
     Cut,
     best_mixture,
@@ -106,14 +107,8 @@ def _solution(
     return primal(labels, x, w, c), value(best[0], best[1], mass * gap, 2 * mass, c)
 
 
-DUAL = Claim(
-    number="Problem (10), dual, corrected",
-    section="3.3",
-    statement="with >= and a free bias in the easy constraints, max over lambda in the simplex "
-    "and mu >= 0 with sum mu_i y_i = 0 of C sum lambda_R Delta_R + sum mu_i - "
-    "1/2 ||sum mu_i y_i x_i - C X_d' sum lambda_R g_R||^2 is the minimum, attained at that vector",
-    method="random feasible pairs; one dimension solved exactly, equal values at the solution",
-    expected="repaired",
+DUAL = stated(
+    "Problem (10), dual, corrected",
     draw=_draw,
     check=_check,
     says={"value": dual_value, "balanced": True},
@@ -128,6 +123,4 @@ DUAL = Claim(
             "value": lambda loss, slope, easy, total, c: dual_value(loss, slope, -easy, total, c)
         },
     },
-    instances=60,
-    note="Ours. That sum mu_i y_i = 0 is the price of the free bias.",
 )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from verification.paper_statements import Claim, Inputs, Trial
+from verification.paper_statements import Inputs, Trial
 from verification.paper_statements._ranking import (
     ZERO,
     Labels,
@@ -17,6 +17,7 @@ from verification.paper_statements._ranking import (
     weak_rankings,
 )
 from verification.paper_statements._rational import Vector, vector
+from verification.paper_statements.mohapatra_2014 import stated
 
 
 def _inverts(labels: Labels, levels: Ranking, scores: Vector) -> bool:
@@ -47,12 +48,8 @@ def _check(
     trial.exactly(not wrong, "a maximiser ranks a pair of different scores otherwise", levels=wrong)
 
 
-PREDICTION = Claim(
-    number="Equation (2)",
-    section="2",
-    statement="sorting by score maximises <w,Psi(X,R)>, tied ranks allowed; every maximiser ranks "
-    "each positive and negative of different scores as the scores do",
-    method="all weak rankings of up to five samples, rational",
+PREDICTION = stated(
+    "Equation (2)",
     draw=lambda rng: draw_samples(rng, most=4 + int(rng.random() < 0.2)),
     check=_check,
     says={"predict": lambda labels, scores: levels_by_score(scores)},
@@ -61,10 +58,6 @@ PREDICTION = Claim(
         "R*": {"predict": lambda labels, scores: tuple(1 - label for label in labels)},
         "all tied": {"predict": lambda labels, scores: (0,) * len(labels)},
     },
-    instances=120,
-    note="Among positives and among negatives the order is free, and equal scores may be ranked "
-    "in any way: the prediction does not say which AP a tie has.",
-    voice="asserted",
 )
 
 # -------------------------------------------------------------------------- the AP of equal scores
@@ -108,22 +101,13 @@ def _draw_ties(rng: Any) -> Inputs:
     return {**given, "scores": [Fraction(int(v)) for v in rng.integers(0, 3, len(given["labels"]))]}
 
 
-TIES_PRINTED = Claim(
-    number="AP of equal scores, by thresholds",
-    section="2",
-    statement="with ties, AP as the sum over thresholds of precision times gain in recall "
-    "(scikit-learn) is between the APs of the worst and the best order",
-    method="all orders of the equal scores of up to five samples, rational",
-    expected="refuted",
+TIES_PRINTED = stated(
+    "AP of equal scores, by thresholds",
     draw=_draw_ties,
     check=_check_ties,
     says={"precision": by_thresholds},
     right={"precision": expected},
     witnesses=({"labels": (0, 1, 1), "scores": vector(2, 1, 1)},),
-    instances=100,
-    note="The paper does not say what the AP of ties is. Here even equal positives count as one "
-    "step, at the precision of its end. The mean over all orders stays in between.",
-    voice="ours",
 )
 
 
@@ -132,13 +116,8 @@ def _check_below(trial: Trial, *, labels: Labels, scores: Vector, lower: Score) 
     trial.exactly(least <= value, "the AP by thresholds is smaller", least=least, value=value)
 
 
-TIES_RIGHT = Claim(
-    number="AP of equal scores, by thresholds, corrected",
-    section="2",
-    statement="AP by thresholds is at least that of the worst order, so that 1 - AP with its "
-    "worst order, which the AP-SVM bounds, bounds 1 - AP by thresholds too",
-    method="all orders of the equal scores of up to five samples, rational",
-    expected="repaired",
+TIES_RIGHT = stated(
+    "AP of equal scores, by thresholds, corrected",
     draw=_draw_ties,
     check=_check_below,
     says={"lower": pessimistic},
@@ -148,5 +127,4 @@ TIES_RIGHT = Claim(
         },
         "the mean order": {"lower": expected},
     },
-    instances=300,
 )

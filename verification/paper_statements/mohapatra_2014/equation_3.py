@@ -4,7 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import accumulate
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._ranking import (
     ONE,
     ZERO,
@@ -24,6 +24,7 @@ from verification.paper_statements._ranking import (
     truth,
 )
 from verification.paper_statements._rational import Function, Vector, draw_vector, draw_weights
+from verification.paper_statements.mohapatra_2014 import stated
 
 Loss = Callable[[Vector, Vector], Fraction]
 
@@ -49,12 +50,8 @@ def _check_slack(trial: Trial, *, labels: Labels, scores: Vector, loss: Function
     trial.exactly(least == found, "the least slack is another", least=least, by_counts=found)
 
 
-SLACK = Claim(
-    number="Problem (3), slack",
-    section="2",
-    statement="the least xi at given w is L(s) = max over the counts c_1 <= ... <= c_P of "
-    "Delta - 2/(PN) sum_k sum_(j<=c_k) (s_k - t_j), s and t the scores in descending order",
-    method="the constraints of all strict rankings of up to five samples, by their matrices",
+SLACK = stated(
+    "Problem (3), slack",
     draw=draw_samples,
     check=_check_slack,
     says={"loss": lambda ap: 1 - ap},
@@ -62,8 +59,6 @@ SLACK = Claim(
         "no loss": {"loss": lambda ap: ZERO},
         "AP itself, as printed in section 3.2": {"loss": lambda ap: ap},
     },
-    instances=60,
-    voice="implied",
 )
 
 
@@ -92,12 +87,8 @@ def _check_bound(trial: Trial, *, s: Vector, t: Vector, bound: Loss) -> None:
     )
 
 
-BOUND = Claim(
-    number="Problem (3), bound",
-    section="2",
-    statement="L(s) >= 1 - AP for every ranking that (2) may predict, the worst order of equal "
-    "scores included; attained at w = 0",
-    method="all interleavings that maximise the score, rational",
+BOUND = stated(
+    "Problem (3), bound",
     draw=lambda rng: draw_lists(rng, 3, 4),
     check=_check_bound,
     says={"bound": slack},
@@ -110,10 +101,6 @@ BOUND = Claim(
             )
         },
     },
-    instances=100,
-    note="It is the structured hinge: the predicted ranking is one of those in the maximum, and "
-    "its change of score is not negative.",
-    voice="asserted",
 )
 
 # ------------------------------------------------------------------------------ where it is zero
@@ -148,13 +135,8 @@ def _check_zero(trial: Trial, *, s: Vector, t: Vector, zero: Condition) -> None:
     trial.exactly((value == 0) == zero(s, t), "L = 0 is told wrongly", value=value)
 
 
-ZERO_LOSS = Claim(
-    number="Problem (3), zero slack",
-    section="2",
-    statement="L(s) = 0 exactly if, for every i, the margins s_k - t_1 of the positives k = i..P "
-    "over the highest negative sum to at least N/2 sum_(k=i..P) 1/(k+1)",
-    method="all interleavings, scores near these margins, rational",
-    expected="repaired",
+ZERO_LOSS = stated(
+    "Problem (3), zero slack",
     draw=_draw_margins,
     check=_check_zero,
     says={"zero": sums_large},
@@ -169,9 +151,6 @@ ZERO_LOSS = Claim(
         },
         "no N": {"zero": lambda s, t: sums_large(s, t[:1])},
     },
-    instances=200,
-    note="Ours; the paper does not ask. The margins grow with N because of the scaling of (1): "
-    "perfectly ranked scores have a positive loss until w is of that size.",
 )
 
 # ------------------------------------------------------------------ as a function of the scores
@@ -218,12 +197,8 @@ def _check_convex(
     trial.exactly(moved == value, "a shift changes the value", value=value, moved=moved)
 
 
-CONVEX = Claim(
-    number="Problem (3), convexity",
-    section="2",
-    statement="L is convex in the scores, and the same for s and s + b: a bias would have no "
-    "effect",
-    method="chords between random scores, rational, L by all interleavings",
+CONVEX = stated(
+    "Problem (3), convexity",
     draw=_draw_pair,
     check=_check_convex,
     says={"loss": hinge, "factor": ONE},
@@ -232,8 +207,6 @@ CONVEX = Claim(
         "the structured ramp": {"loss": ramp},
         "invariant to scale": {"factor": Fraction(2)},
     },
-    instances=120,
-    voice="asserted",
 )
 
 
@@ -251,13 +224,8 @@ def largest_loss(s: Vector, t: Vector) -> Fraction:
     return ap_loss([len(t)] * len(s))
 
 
-RAMP = Claim(
-    number="Problem (3), structured ramp",
-    section="2",
-    statement="L less the largest <w,Psi(R)> - <w,Psi(R*)> still bounds 1 - AP, ties in their "
-    "worst order, and is at most L and at most the largest AP loss, below 1",
-    method="all interleavings, rational",
-    expected="repaired",
+RAMP = stated(
+    "Problem (3), structured ramp",
     draw=lambda rng: draw_samples(rng, most=7),
     check=_check_ramp,
     says={"loss": ramp, "most": largest_loss},
@@ -266,7 +234,4 @@ RAMP = Claim(
         "half of it": {"loss": lambda labels, scores: ramp(labels, scores) / 2},
         "at most nine tenths of it": {"most": lambda s, t: largest_loss(s, t) * Fraction(9, 10)},
     },
-    instances=120,
-    note="Ours: the refinement that APSVM(ramp=True) trains. A difference of two convex losses, "
-    "not convex (see there).",
 )

@@ -6,7 +6,7 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._ranking import (
     ZERO,
     Labels,
@@ -16,6 +16,7 @@ from verification.paper_statements._ranking import (
     score_change,
 )
 from verification.paper_statements._rational import Vector, draw_vector, draw_weights
+from verification.paper_statements.mohapatra_2014 import stated
 from verification.paper_statements.mohapatra_2014.equation_3 import hinge, lists
 
 #: A ranking as a cut of one dimension: its loss, and the slope of its change of score in w.
@@ -91,14 +92,8 @@ def _check(
     trial.exactly(d == p, "the largest dual value is not the least primal value", primal=p, dual=d)
 
 
-DUAL = Claim(
-    number="Problem (3), dual",
-    section="2",
-    statement="max over lambda in the simplex of rankings of C sum lambda_R Delta_R - "
-    "C^2/2 ||X' sum lambda_R g_R||^2, g_R the weights of equation (1), is the minimum of (3), "
-    "attained at w = -C X' sum lambda_R g_R",
-    method="random feasible pairs; one dimension solved exactly, equal values at the solution",
-    expected="repaired",
+DUAL = stated(
+    "Problem (3), dual",
     draw=_draw,
     check=_check,
     says={"value": dual, "sign": -1},
@@ -108,6 +103,4 @@ DUAL = Claim(
         "w with the other sign": {"sign": 1},
         "loss without C": {"value": lambda loss, slope, c: loss - (c * slope) ** 2 / 2},
     },
-    instances=60,
-    note="Ours; the paper trains with cutting planes and does not write it down.",
 )

@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import accumulate, combinations, pairwise
 from operator import gt, lt
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._ranking import (
     ZERO,
     Labels,
@@ -30,6 +30,7 @@ from verification.paper_statements._rational import (
     maximise,
     vector,
 )
+from verification.paper_statements.mohapatra_2014 import stated
 from verification.paper_statements.mohapatra_2014.equation_3 import hinge
 
 # ---------------------------------------------------------------------------------- tied ranks
@@ -63,30 +64,17 @@ def _check_weak(
         )
 
 
-TIED_PRINTED = Claim(
-    number="Equation (4), tied ranks",
-    section="2",
-    statement="over all ranking matrices, R_ij = 0 for a tied positive and negative included, the "
-    "maximum is that over strict rankings if a tie has the AP of its worst order",
-    method="all weak rankings of up to four samples, rational",
-    expected="refuted",
+TIED_PRINTED = stated(
+    "Equation (4), tied ranks",
     draw=lambda rng: draw_samples(rng, most=4, fine=4),
     check=_check_weak,
     says={"rules": (min,)},
     right={"rules": (_mean,)},
     witnesses=({"labels": (1, 0), "scores": vector("1/4", 0)},),
-    instances=60,
-    note="R_ij = 0 costs half the score of an inversion. Algorithm 1 searches strict rankings "
-    "only, so (4) must be read so; with the mean AP of its orders a tie is a mean of strict "
-    "rankings and adds nothing.",
-    voice="ours",
 )
 
 TIED_RIGHT = TIED_PRINTED.corrected(
-    statement="tied ranks add nothing to (4) if a tie has the mean AP of its orders, or the best",
-    says={"rules": (_mean, max)},
-    wrong={"the worst": {"rules": (min,)}},
-    instances=150,
+    says={"rules": (_mean, max)}, wrong={"the worst": {"rules": (min,)}}
 )
 
 # ---------------------------------------------------------------------------- as a linear program
@@ -152,13 +140,8 @@ def _check_program(
     trial.exactly(value == found, "the program has another value", value=value, slack=found)
 
 
-PROGRAM = Claim(
-    number="Equation (4), linear program",
-    section="2",
-    statement="L = max sum_(k,j) h_k(j) x_kj over 0 <= x_1j <= ... <= x_Pj <= 1, h_k(j) the "
-    "summand of (5): totally unimodular, and the columns need no constraint between them",
-    method="exact optima proved by dual points, against all interleavings; all minors",
-    expected="repaired",
+PROGRAM = stated(
+    "Equation (4), linear program",
     draw=lambda rng: draw_lists(rng, 4, 4),
     check=_check_program,
     says={"constraints": column_constraints, "coefficient": term},
@@ -169,9 +152,6 @@ PROGRAM = Claim(
             "coefficient": lambda k, j, s, t: term(k, j, [v / 2 for v in s], [v / 2 for v in t])
         },
     },
-    instances=150,
-    note="Ours. x_kj = 1 puts negative j above positive k; that the ranks of the negatives come "
-    "out in order is the monotonicity of opt_j.",
 )
 
 # -------------------------------------------------------------------------------- the count form
@@ -221,14 +201,8 @@ def _check_counts(
     trial.exactly(value == found, "the counts have another maximum", value=value, slack=found)
 
 
-COUNTS = Claim(
-    number="Equation (4), count form",
-    section="2",
-    statement="L = max of sum_k f_k(c_k) over c_1 <= ... <= c_P, "
-    "f_k(c) = c/(P(k+c)) - 2/(PN) sum_(j<=c) (s_k - t_j); f_k(j) - f_k(j-1) = h_k(j) falls "
-    "strictly in j, so that f_k is concave",
-    method="dynamic programming over all counts against all interleavings, rational",
-    expected="repaired",
+COUNTS = stated(
+    "Equation (4), count form",
     draw=draw_lists,
     check=_check_counts,
     says={"maximum": ordered_maximum, "bend": gt},
@@ -237,9 +211,6 @@ COUNTS = Claim(
         "counts reversed": {"maximum": lambda table: ordered_maximum(table[::-1])},
         "convex": {"bend": lt},
     },
-    instances=150,
-    note="Ours. Here the order of the counts is needed, while the ranks of the negatives come out "
-    "in order by themselves.",
 )
 
 # -------------------------------------------------------------------------------- subgradients
@@ -271,16 +242,10 @@ def _check_cut(
     trial.exactly(cut <= found, "the cut is above L at other scores", cut=cut, slack=found)
 
 
-CUT = Claim(
-    number="Equation (4), cut",
-    section="2",
-    statement="a most violated ranking at s gives a cut Delta + <g, s'> <= L(s') for all scores "
-    "s', equality at s: g = -2 c_i/(PN) on positives, 2 t_j/(PN) on negatives",
-    method="cuts of enumerated maximisers at other random scores, in their own order",
+CUT = stated(
+    "Equation (4), cut",
     draw=_draw_cut,
     check=_check_cut,
     says={"factor": Fraction(1)},
     wrong={"half of g": {"factor": Fraction(1, 2)}, "-g": {"factor": Fraction(-1)}},
-    instances=120,
-    voice="implied",
 )

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._ranking import ZERO, delta, draw_lists, objective
 from verification.paper_statements._rational import Vector
+from verification.paper_statements.mohapatra_2014 import stated
 
 # ------------------------------------------------------------------------ as gains of a ranking
 
@@ -34,12 +35,8 @@ def _draw_ranking(rng: Any) -> Inputs:
     return {**given, "counts": tuple(counts)}
 
 
-GAIN = Claim(
-    number="Equation (5)",
-    section="2",
-    statement="for every interleaving with ranks r_1 <= ... <= r_N, Delta + <w,Psi(R)> - "
-    "<w,Psi(R*)> = sum_j delta_j(r_j), delta_j(P+1) = 0",
-    method="random interleavings, the objective from its definition, rational",
+GAIN = stated(
+    "Equation (5)",
     draw=_draw_ranking,
     check=_check_gain,
     says={"gain": delta},
@@ -50,8 +47,6 @@ GAIN = Claim(
             "gain": lambda j, s, t: delta(j, [v / 2 for v in s], [v / 2 for v in t])
         },
     },
-    instances=200,
-    voice="implied",
 )
 
 # -------------------------------------------------------------------------- two forms
@@ -74,12 +69,8 @@ def _check_forms(trial: Trial, *, j: int, k: int, form: Callable[[int, int], Fra
     trial.exactly(form(j, k) == lost, "another value", value=form(j, k), lost=lost)
 
 
-FORMS = Claim(
-    number="Equation (5), precision lost",
-    apart="rounding",
-    section="2",
-    statement="j/(j+k) - (j-1)/(j+k-1) = k/(j+k-1) - k/(j+k) = k/((j+k)(j+k-1))",
-    method="rational, random j and k",
+FORMS = stated(
+    "Equation (5), precision lost",
     draw=lambda rng: {"j": int(rng.integers(1, 10**6)), "k": int(rng.integers(1, 10**4))},
     check=_check_forms,
     says={"form": product},
@@ -88,8 +79,6 @@ FORMS = Claim(
         "j+k+1 for j+k-1": {"form": lambda j, k: Fraction(k, (j + k) * (j + k + 1))},
         "1/P k/(j+k)": {"form": lambda j, k: Fraction(k, j + k)},
     },
-    instances=300,
-    voice="ours",
 )
 
 # --------------------------------------------------------------------------------- with rounding
@@ -138,45 +127,30 @@ def _draw_rounded(rng: Rng) -> Inputs:
 
 MILLION = {"j": 10**6, "k": 1}
 
-ROUNDED_PRINTED = Claim(
-    number="Equation (5) in double precision",
-    apart="rounding",
-    section="2",
-    statement="evaluated as printed, its first part is accurate to a few units of rounding",
-    method="IEEE double precision against rational numbers, j up to 3 million",
-    expected="refuted",
+ROUNDED_PRINTED = stated(
+    "Equation (5) in double precision",
     draw=_draw_rounded,
     check=_check_rounded,
     says={"formulas": (differences,), "kinds": (np.float64,), "bits": 53},
     right={"formulas": (quotients, one_quotient)},
     witnesses=(MILLION,),
-    instances=100,
-    note="Two numbers near 1 differ by 1e-12: eleven of sixteen digits are lost.",
-    voice="ours",
 )
 
 SINGLE_PRINTED = ROUNDED_PRINTED.also(
-    number="Equation (5) in single precision",
-    statement="evaluated as printed, its first part is accurate to a few units of rounding",
-    method="IEEE single precision against rational numbers, j up to 3 million",
+    "Equation (5) in single precision",
     says={"kinds": (np.float32,), "bits": 24},
     right={"formulas": (quotients, one_quotient)},
     witnesses=(MILLION,),
-    note="At j = 1e6 nothing is left of it: every digit is lost.",
 )
 
 ROUNDED_RIGHT = ROUNDED_PRINTED.corrected(
-    number="Equation (5), rounding, corrected",
-    statement="k/((j+k)(j+k-1)) is accurate to a few units of rounding, with j and k in double "
-    "precision or in 64-bit integers, in either order of its operations",
+    "Equation (5), rounding, corrected",
     says={"kinds": (np.float64, np.int64)},
     wrong={
         "as printed": {"formulas": (differences,)},
         "32-bit integers": {"kinds": (np.int32,)},
         "single precision": {"kinds": (np.float32,)},
     },
-    instances=200,
-    note="In 32-bit integers the product overflows from j + k = 46 342 on.",
 )
 
 # ------------------------------------------------------------------------------------ closed form
@@ -209,14 +183,8 @@ def _check_sum(
     trial.exactly(value == found, "the sum is another", value=value, found=found)
 
 
-CLOSED = Claim(
-    number="Equation (5), sums in closed form",
-    apart="rounding",
-    section="3.1",
-    statement="sum_(k=i..P) k/((j+k)(j+k-1)) = H_(j+P-1) - H_(j+i-2) - j (1/(j+i-1) - 1/(j+P)): "
-    "with tables of harmonic numbers and of sums of scores, one delta_j(i) costs O(1)",
-    method="rational sums, ranks 1..P+1",
-    expected="repaired",
+CLOSED = stated(
+    "Equation (5), sums in closed form",
     draw=_draw_sum,
     check=_check_sum,
     says={"total": closed},
@@ -226,7 +194,4 @@ CLOSED = Claim(
         },
         "one place on": {"total": lambda j, i, p: closed(j, i + 1, p)},
     },
-    instances=200,
-    note="Ours. Without it a binary search over delta_j that evaluates (5) costs O(P), not "
-    "O(log P).",
 )

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import accumulate
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._ranking import first
 from verification.paper_statements._rational import Vector, vector
+from verification.paper_statements.mohapatra_2014 import stated
 
 #: (function on 1..p, p) -> place of its maximum
 Search = Callable[[Callable[[int], Fraction], int], int]
@@ -72,25 +73,13 @@ def concave(steps: list[int]) -> list[int]:
 
 BOTH: tuple[Search, ...] = (bisect_left, bisect_right)
 
-PRINTED = Claim(
-    number="Equation (6), binary search",
-    apart="cost",
-    section="3.1",
-    statement="the mode of a function that is unimodal by (6) is found by comparing neighbours "
-    "and halving the range",
-    method="random unimodal functions with plateaus, both ways out of a tie, exact",
-    expected="refuted",
+PRINTED = stated(
+    "Equation (6), binary search",
     draw=_draw,
     check=_check,
     says={"shape": list, "searches": BOTH},
     right={"shape": concave},
     witnesses=({"steps": [1, -1, 0, 0, 0]}, {"steps": [0, 0, 0, 1, -1]}, {"steps": [0, 0, 0, 1]}),
-    instances=200,
-    note="On a plateau two equal neighbours do not say where it rises. Concave functions have "
-    "plateaus at their maximum only.",
-    voice="asserted",
-    quote="The maximization can be performed efficiently, in O(log(p)) time, using binary search.",
-    witness="words",
 )
 
 # ------------------------------------------------------------------------ what any search needs
@@ -138,14 +127,8 @@ def _check_spikes(
     trial.exactly(spike is None, "so many values are not enough", looks=looks, function=spike)
 
 
-ANY_SEARCH = Claim(
-    number="Equation (6), any search",
-    apart="cost",
-    section="3.1",
-    statement="functions that are 0 but for one place are unimodal: a search that looks at fewer "
-    "than p - 1 of p values misses the mode of one of them (and p - 1 are enough for these)",
-    method="an adversary that answers 0, then puts the mode where the search has not looked",
-    expected="repaired",
+ANY_SEARCH = stated(
+    "Equation (6), any search",
     draw=lambda rng: {"p": int(rng.integers(3, 60))},
     check=_check_spikes,
     says={
@@ -163,6 +146,4 @@ ANY_SEARCH = Claim(
         "p - 2 values": {"enough": lambda p: p - 2},
         "all p values": {"enough": lambda p: p},
     },
-    instances=60,
-    note="Ours. Binary search on delta_j is right for another reason, its concavity.",
 )

@@ -5,9 +5,10 @@ from fractions import Fraction
 from itertools import pairwise
 from operator import gt
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._ranking import delta, draw_lists
 from verification.paper_statements._rational import Vector, draw_vector
+from verification.paper_statements.mohapatra_2014 import stated
 from verification.paper_statements.mohapatra_2014.equation_6 import bisect_left, unimodal
 
 
@@ -47,11 +48,8 @@ def _check(
         trial.exactly(shape(values), "delta_j has another shape", j=j, values=values)
 
 
-PRINTED = Claim(
-    number="Proposition 1",
-    section="3.1",
-    statement="delta_j is unimodal on {1, ..., min(P, j)}",
-    method="definition (6) on all delta_j, rational",
+PRINTED = stated(
+    "Proposition 1",
     draw=draw_many,
     check=_check,
     says={"domain": min, "shape": unimodal},
@@ -61,15 +59,10 @@ PRINTED = Claim(
         "non-decreasing": {"shape": lambda values: list(values) == sorted(values)},
         "a valley": {"shape": lambda values: unimodal([-v for v in values])},
     },
-    instances=200,
-    voice="asserted",
 )
 
 STRONGER = PRINTED.also(
-    number="Proposition 1, stronger",
-    statement="delta_j is concave on {1, ..., min(P, j) + 1}: its steps -h_k(j) fall for k <= j",
-    method="differences of all delta_j, rational",
-    expected="repaired",
+    "Proposition 1, stronger",
     says={"domain": lambda p, j: min(p, j) + 1, "shape": concave},
     wrong={
         "one rank more": {"domain": lambda p, j: min(p, j) + 2},
@@ -77,8 +70,6 @@ STRONGER = PRINTED.also(
         "strictly concave": {"shape": strictly_concave},
         "convex": {"shape": lambda values: concave([-v for v in values])},
     },
-    note="k/((j+k)(j+k-1)) grows until k = j and the positives' scores fall. For j >= P this is "
-    "all of {1..P+1}.",
 )
 
 
@@ -103,13 +94,8 @@ def _check_bisection(
         )
 
 
-BISECTION = Claim(
-    number="Proposition 1, binary search",
-    section="3.1",
-    statement="comparing neighbours and halving the range finds the maximum of delta_j on "
-    "{1, ..., min(P, j) + 1}, plateaus or not",
-    method="the search against all values, rational",
-    expected="repaired",
+BISECTION = stated(
+    "Proposition 1, binary search",
     draw=draw_many,
     check=_check_bisection,
     says={"domain": lambda p, j: min(p, j) + 1},
@@ -117,6 +103,4 @@ BISECTION = Claim(
         "on {1..P+1}": {"domain": lambda p, j: p + 1},
         "on {1..2 min(P, j)}": {"domain": lambda p, j: min(p + 1, 2 * min(p, j) + 1)},
     },
-    instances=300,
-    note="Comparing neighbours is asking for the sign of one h_k(j), O(1).",
 )

@@ -3,9 +3,10 @@
 from fractions import Fraction
 from itertools import product
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._ranking import ONE, ZERO, Labels, draw_samples
 from verification.paper_statements._rational import Function, Vector
+from verification.paper_statements.mohapatra_2014 import stated
 
 
 def _draw(rng: Rng) -> Inputs:
@@ -29,13 +30,8 @@ def _check(
     trial.exactly(largest == total, "the terms have another sum", largest=largest, terms=total)
 
 
-BINARY = Claim(
-    number="Section 1, inference of the binary SVM",
-    section="1",
-    statement="max over all labellings of the 0-1 loss plus <w,Psi>, Psi = 1/(2n) sum_i y_i x_i, "
-    "less that of the truth, is 1/n sum_i max(0, 1 - y_i f(x_i)): one comparison for each sample, "
-    "O(P + N)",
-    method="all 2^n labellings of up to seven samples, rational",
+BINARY = stated(
+    "Section 1, inference of the binary SVM",
     draw=_draw,
     check=_check,
     says={"scale": Fraction(1, 2), "term": lambda margin: max(ZERO, 1 - margin)},
@@ -44,8 +40,4 @@ BINARY = Claim(
         "0-1 loss": {"term": lambda margin: Fraction(int(margin <= 0))},
         "not cut off": {"term": lambda margin: 1 - margin},
     },
-    instances=60,
-    note="The paper does not write the joint feature of the binary SVM down; its scale decides "
-    "between max(0, 1 - yf) and max(0, 1 - 2yf).",
-    voice="asserted",
 )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from operator import eq, ge, le
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._ranking import (
     Labels,
     above,
@@ -17,6 +17,7 @@ from verification.paper_statements._ranking import (
     maximisers,
 )
 from verification.paper_statements._rational import Vector, vector
+from verification.paper_statements.mohapatra_2014 import stated
 from verification.paper_statements.mohapatra_2014.proposition_1 import draw_many
 
 
@@ -43,31 +44,17 @@ def _check_order(
     )
 
 
-ORDER_PRINTED = Claim(
-    number="Section 3.2, order of opt_j",
-    section="3.2",
-    statement="opt_k >= opt_j for k < j (negatives in descending order of scores)",
-    method="all argmaxes over {1..P+1}, rational",
-    expected="refuted",
+ORDER_PRINTED = stated(
+    "Section 3.2, order of opt_j",
     draw=draw_many,
     check=_check_order,
     says={"relation": ge},
     right={"relation": le},
     witnesses=({"s": vector(0), "t": vector(1, -100)},),
-    instances=100,
-    note="As our scan reads. A sign in a scan, without a second witness, is no erratum: the sentence that it "
-    "stands in draws the conclusion of the other order.",
-    voice="ours",
 )
 
 ORDER_RIGHT = ORDER_PRINTED.corrected(
-    statement="opt_k <= opt_j for k < j, whichever argmaxes over {1..P+1} are taken: already the "
-    "largest for k is at most the smallest for j",
-    method="all argmaxes, equal negatives and plateaus included, rational",
-    wrong={"as printed": {"relation": ge}, "all equal": {"relation": eq}},
-    instances=300,
-    note="h_k(j) falls strictly in j, so that delta_k - delta_j grows strictly in the rank. Every "
-    "tie rule therefore gives a ranking, and divide and conquer over j is exact.",
+    wrong={"as printed": {"relation": ge}, "all equal": {"relation": eq}}
 )
 
 
@@ -89,11 +76,8 @@ def _check_first(
     trial.exactly(not pairs, "j has the rank, k has not", pairs=pairs, ranks=ranks)
 
 
-FIRST = Claim(
-    number="Section 3.2, first property",
-    section="3.2",
-    statement="if opt_j = P+1, then opt_k = P+1 for all k > j",
-    method="all argmaxes over {1..P+1}, rational",
+FIRST = stated(
+    "Section 3.2, first property",
     draw=draw_many,
     check=_check_first,
     says={"follows": lambda k, j: k > j, "rank": lambda p: p + 1},
@@ -102,8 +86,6 @@ FIRST = Claim(
         "the rank P": {"rank": lambda p: p},
         "the rank 1": {"rank": lambda p: 1},
     },
-    instances=200,
-    voice="asserted",
 )
 
 
@@ -120,11 +102,8 @@ def _check_shared(
     trial.exactly(not ends, "another rank in between", ends=ends, ranks=ranks)
 
 
-SHARED = Claim(
-    number="Section 3.2, shared ranks",
-    section="3.2",
-    statement="if the negatives a < b have the same optimal rank, all between them have it",
-    method="all argmaxes over {1..P+1}, rational",
+SHARED = stated(
+    "Section 3.2, shared ranks",
     draw=draw_many,
     check=_check_shared,
     says={"between": lambda a, b: range(a + 1, b)},
@@ -132,8 +111,6 @@ SHARED = Claim(
         "and the one after b": {"between": lambda a, b: range(a + 1, b + 2)},
         "and the one before a": {"between": lambda a, b: range(max(0, a - 1), b)},
     },
-    instances=200,
-    voice="asserted",
 )
 
 
@@ -161,13 +138,8 @@ def _check_divide(
     trial.exactly(found == right, "another rank", found=found, right=right)
 
 
-DIVIDE = Claim(
-    number="Section 3.2, divide and conquer",
-    section="3.2",
-    statement="the rank of the middle negative bounds those before it from above and those after "
-    "it from below: halving the list this way finds all largest argmaxes",
-    method="against all ranks of each negative, rational",
-    expected="repaired",
+DIVIDE = stated(
+    "Section 3.2, divide and conquer",
     draw=draw_many,
     check=_check_divide,
     says={"span": lambda low, rank, high: (rank, rank)},
@@ -175,8 +147,6 @@ DIVIDE = Claim(
         "as the order is printed": {"span": lambda low, rank, high: (high, min(rank + 1, high))},
         "a rank is used once": {"span": lambda low, rank, high: (max(low, rank - 1), rank)},
     },
-    instances=200,
-    note="Ours.",
 )
 
 # ------------------------------------------------------------------------- the second property
@@ -244,13 +214,8 @@ def _check_second(
     )
 
 
-SECOND_PRINTED = Claim(
-    number="Section 3.2, second property",
-    section="3.2",
-    statement="the joint feature and the AP depend only on how many negatives are ranked higher "
-    "and lower than each positive",
-    method="pairs of rankings that agree in these numbers, rational",
-    expected="refuted",
+SECOND_PRINTED = stated(
+    "Section 3.2, second property",
     draw=_draw_two,
     check=_check_second,
     says={"for_feature": counts_of_positives, "for_precision": counts_of_positives},
@@ -258,24 +223,13 @@ SECOND_PRINTED = Claim(
     witnesses=(
         {"labels": (1, 0, 0), "features": vector(0, 1, 2), "orders": ([1, 0, 2], [2, 0, 1])},
     ),
-    instances=300,
-    note="True of the AP. The joint feature needs to know which negatives they are: two negatives "
-    "on either side of a positive may not be exchanged. Where the negatives stand in the order of "
-    "their scores, as in Algorithms 1 to 3, the numbers say which.",
-    voice="asserted",
-    quote="only depend on the number of negatives that are ranked higher and lower than each positive",
-    witness="words",
 )
 
 SECOND_RIGHT = SECOND_PRINTED.corrected(
-    statement="the joint feature depends on the negatives above each positive and the positives "
-    "below each negative; the AP on the former numbers alone, in any order. Negatives of one "
-    "interleaving rank may be exchanged",
     says={"for_precision": sorted_counts},
     wrong={
         "as printed": {"for_feature": counts_of_positives},
         "joint feature by sorted numbers": {"for_feature": sorted_counts},
         "joint feature by the number of inversions": {"for_feature": total},
     },
-    instances=600,
 )

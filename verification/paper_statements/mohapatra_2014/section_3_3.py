@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._ranking import Labels, draw_samples, slack
 from verification.paper_statements._rational import Vector, vector
+from verification.paper_statements.mohapatra_2014 import stated
 from verification.paper_statements.mohapatra_2014.equation_3 import lists, worst_loss
 
 
@@ -56,11 +57,8 @@ def _check_zero(trial: Trial, *, labels: Labels, scores: Vector, given: Test, th
     )
 
 
-ZERO_ONE = Claim(
-    number="Section 3.3, 0-1 loss 0",
-    section="3.3",
-    statement="if the 0-1 loss of a set of samples is 0 (y f > 0), their AP loss is 0",
-    method="random scores of mostly right signs, ties in their worst order, rational",
+ZERO_ONE = stated(
+    "Section 3.3, 0-1 loss 0",
     draw=_draw_separable,
     check=_check_zero,
     says={"given": all_right, "then": ranked_right},
@@ -73,9 +71,6 @@ ZERO_ONE = Claim(
             "given": lambda labels, scores: sum(v <= 0 for v in signed(labels, scores)) <= 1
         },
     },
-    instances=400,
-    note="A bias that the 0-1 loss needs may be anything; the AP does not see it.",
-    voice="asserted",
 )
 
 
@@ -86,21 +81,13 @@ def _draw_margins(rng: Rng) -> Inputs:
     return {"labels": labels, "scores": signed(labels, margins)}
 
 
-SURROGATES = Claim(
-    number="Section 3.3, hinge loss 0",
-    section="3.3",
-    statement="where the convex bound on the 0-1 loss is 0 (y f >= 1), so is that on the AP loss",
-    method="all interleavings, rational",
-    expected="refuted",
+SURROGATES = stated(
+    "Section 3.3, hinge loss 0",
     draw=_draw_margins,
     check=_check_zero,
     says={"given": with_margin, "then": no_slack},
     right={"then": ranked_right},
     witnesses=({"labels": (1, *([0] * 9)), "scores": vector(1, *([-1] * 9))},),
-    instances=60,
-    note="The paper says it of the losses, for which it is true. The bound of problem (3) asks "
-    "for margins that grow with N: with P = 1, N = 9 and f = y it is 1/18.",
-    voice="ours",
 )
 
 # ----------------------------------------------------------------------- which easy samples stay
@@ -141,13 +128,8 @@ def _check_kept(
     )
 
 
-EASY_PRINTED = Claim(
-    number="Section 3.3, top k% of the easy samples",
-    section="3.3",
-    statement="the top k% of X_e in descending order of score are the easiest: none of the others "
-    "has a larger margin y f",
-    method="random easy samples of both classes, k = 25, 50, 75, 100, exact",
-    expected="refuted",
+EASY_PRINTED = stated(
+    "Section 3.3, top k% of the easy samples",
     draw=_draw_easy,
     check=_check_kept,
     says={"order": by_score},
@@ -156,10 +138,4 @@ EASY_PRINTED = Claim(
         {"labels": (1, 0), "scores": vector(1, -5), "fraction": Fraction(1, 2)},
         {"labels": (1, 1, 0, 0), "scores": vector(2, 1, -5, -9), "fraction": Fraction(1, 2)},
     ),
-    instances=100,
-    note="By score, every easy positive comes before every easy negative, and the negatives that "
-    "are farthest from the boundary come last. By margin y f, as it must be meant.",
-    voice="implied",
-    quote="retain only the top k% of X_e ranked in descending order of their score",
-    witness="words",
 )

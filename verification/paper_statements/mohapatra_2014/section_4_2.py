@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._ranking import ZERO, Labels, draw_samples
 from verification.paper_statements._rational import Vector, draw_vector
+from verification.paper_statements.mohapatra_2014 import stated
 from verification.paper_statements.mohapatra_2014.equation_3 import hinge
 
 
@@ -57,14 +58,8 @@ def _check(
     trial.exactly(value <= sum(ends, ZERO) / 2, "not convex", value=value, ends=ends)
 
 
-LATENT = Claim(
-    number="Section 4.2, latent choice",
-    section="4.2",
-    statement="L falls in the positives' scores and rises in the negatives': a positive's "
-    "candidate of the largest score is the best choice, and with the positives' choice fixed and "
-    "the negatives' maximum inside, L stays convex in the scores",
-    method="all choices of the positives' candidates; midpoints of random scores, rational",
-    expected="repaired",
+LATENT = stated(
+    "Section 4.2, latent choice",
     draw=_draw,
     check=_check,
     says={"positive": max, "fixed": True},
@@ -73,7 +68,4 @@ LATENT = Claim(
         "the first candidate": {"positive": lambda bag: bag[0]},
         "the positives' maximum inside as well": {"fixed": False},
     },
-    instances=120,
-    note="Ours; the paper refers to its [1]. It follows that alternating between choice and convex "
-    "step never raises the objective.",
 )

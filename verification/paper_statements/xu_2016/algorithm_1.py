@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import vector
 from verification.paper_statements._svm import (
     HALF,
@@ -22,6 +22,7 @@ from verification.paper_statements._svm import (
     of_plus,
     signed,
 )
+from verification.paper_statements.xu_2016 import stated
 
 #: (n, C, lam) -> upper bound on alpha
 Box = Callable[[int, Fraction, Fraction], Fraction]
@@ -51,12 +52,8 @@ def _check_two(trial: Trial, p: Plus, *, box: Box) -> None:
     trial.exactly(same, "the box changes w", alpha=free, boxed=boxed, w=p.solved.w, boxed_w=w)
 
 
-BOX_PRINTED = Claim(
-    number="Algorithm 1, step 3 as printed",
-    section="3",
-    statement="any SVM solver, such as LIBSVM at the same C, obtains the dual variables",
-    method="two samples solved in closed form, with 0 <= alpha <= C and without; rational",
-    expected="refuted",
+BOX_PRINTED = stated(
+    "Algorithm 1, step 3 as printed",
     draw=_draw_two,
     check=_check_two,
     says={"box": by_c},
@@ -70,12 +67,6 @@ BOX_PRINTED = Claim(
             "lam": Fraction(20),
         },
     ),
-    instances=40,
-    note="(4) has no upper bound, C-SVC has one. C is already in Q: give the solver a bound that "
-    "cannot act, such as (Cn + lam)/2.",
-    voice="asserted",
-    quote="can be readily solved by any existing solvers (e.g., LibSVM) specifically developed for the standard SVM",
-    witness="words",
 )
 
 
@@ -93,13 +84,8 @@ def _draw_box(rng: Rng) -> Inputs:
     return given
 
 
-BOX = Claim(
-    number="Algorithm 1, an inactive box",
-    section="3",
-    statement="every solution of (4) has alpha_i <= (Cn + lam)/2: sum(alpha) is twice the optimum "
-    "<= (Cn + lam)/2, and each class holds half",
-    method="all vertices of the set of solutions, rational",
-    expected="repaired",
+BOX = stated(
+    "Algorithm 1, an inactive box",
     draw=_draw_box,
     check=_check_box,
     says={"box": half},
@@ -108,8 +94,6 @@ BOX = Claim(
         "Cn/2": {"box": lambda n, c, lam: c * n / 2},
         "(Cn + lam)/4": {"box": lambda n, c, lam: (c * n + lam) / 4},
     },
-    instances=60,
-    note="Attained when all samples are equal: no smaller bound serves all data.",
 )
 
 
@@ -150,13 +134,8 @@ def _check_hard(trial: Trial, p: Plus, *, sign: Callable[[int], int], part: Frac
     )
 
 
-HARD = Claim(
-    number="Algorithm 1, a hard margin",
-    section="3",
-    statement="SVM2+ is the hard-margin SVM with free bias on the points [x_i; y_i F_i], "
-    "F = Z~L^-T, LL' = lam I + C Z~'Z~, FF' = Q: same w, b and optimum",
-    method="hard-margin SVM solved in rational arithmetic (LDL' in place of LL')",
-    expected="repaired",
+HARD = stated(
+    "Algorithm 1, a hard margin",
     draw=draw_plus,
     check=_check_hard,
     says={"sign": lambda t: t, "part": ONE},
@@ -165,6 +144,4 @@ HARD = Claim(
         "[x_i; -y_i F_i] without C": {"sign": lambda t: -t, "part": ZERO},
         "C/2": {"part": HALF},
     },
-    instances=40,
-    note="So n x n matrices are not needed, and no slack is left: the reason for the missing box.",
 )

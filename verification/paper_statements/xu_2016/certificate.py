@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._svm import Plus, Vector, draw_balanced, draw_plus, of_plus
+from verification.paper_statements.xu_2016 import stated
 
 
 def _draw_gap(rng: Rng) -> Inputs:
@@ -51,14 +52,8 @@ def _check_gap(
         trial.exactly(gap(total, m, q) == 0, "a gap at the solution", gap=gap(total, m, q))
 
 
-GAP = Claim(
-    number="Algorithm 1, certificate",
-    section="3",
-    statement="for feasible alpha, g = H alpha, S = 1'alpha, q = alpha'g and m = half the sum of "
-    "the least g of both classes, m > 0: (w, v~)/m is feasible with the middle b, S/q scales the "
-    "dual best, and the relative gap is 1 - (S m/q)^2",
-    method="primal and dual value at random points and at multiples of solutions, rational",
-    expected="repaired",
+GAP = stated(
+    "Algorithm 1, certificate",
     draw=_draw_gap,
     check=_check_gap,
     says={"gap": lambda s, m, q: 1 - (s * m / q) ** 2, "middle": True},
@@ -66,7 +61,4 @@ GAP = Claim(
         "1 - S m/q": {"gap": lambda s, m, q: 1 - s * m / q},
         "m = least g of all": {"middle": False},
     },
-    instances=80,
-    note="Ours. It does not change when alpha is scaled, and is 0 exactly on the rays through "
-    "solutions.",
 )

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from fractions import Fraction
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import draw_vector, vector
 from verification.paper_statements._svm import (
     ONE,
@@ -19,6 +19,7 @@ from verification.paper_statements._svm import (
     of_plus,
     svm_dual,
 )
+from verification.paper_statements.xu_2016 import stated
 from verification.paper_statements.xu_2016.equation_2 import dual_of_hinge
 
 
@@ -50,12 +51,8 @@ def _check_back(trial: Trial, p: Plus, *, delta: Fraction) -> None:
     trial.exactly(any(plus) or not any(svm), "w = 0, the SVM's w is not", w=plus, svm=svm)
 
 
-BACK_PRINTED = Claim(
-    number="Problem (3), falling back to an SVM",
-    section="3",
-    statement="if Z says nothing, SVM+ does what an SVM does: w is 0 only where the SVM's is",
-    method="Z constant; both solved in rational arithmetic",
-    expected="refuted",
+BACK_PRINTED = stated(
+    "Problem (3), falling back to an SVM",
     draw=_draw,
     check=_check_back,
     says={"delta": ZERO},
@@ -69,10 +66,6 @@ BACK_PRINTED = Claim(
             "lam": ONE,
         },
     ),
-    instances=40,
-    note="Not claimed in the paper, but what 'additional information' suggests. All slacks are one "
-    "number rho: with overlapping classes rho = 1, w = 0. Cure: free slack, K~ + delta I.",
-    voice="ours",
 )
 
 
@@ -106,13 +99,8 @@ def _check_when(
         trial.exactly(expected == (not any(w)), "w is 0 in other cases", w=w, expected=expected)
 
 
-WHEN = Claim(
-    number="Problems (1) and (3), collapse",
-    section="3",
-    statement="for a constant Z, w = 0 if and only if the convex hulls of the classes meet, with "
-    "the hinge as with the squared hinge",
-    method="one dimension; (2) and (4) solved in rational arithmetic",
-    expected="repaired",
+WHEN = stated(
+    "Problems (1) and (3), collapse",
     draw=_draw,
     check=_check_when,
     says={"delta": ZERO, "hinge": True, "collapsed": hulls_meet},
@@ -121,19 +109,13 @@ WHEN = Claim(
         "equal means": {"collapsed": means_equal},
         "with free slack": {"delta": ONE, "hinge": False},
     },
-    instances=60,
 )
 
 CURED = WHEN.also(
-    number="Problem (3), free slack",
-    statement="with free slack delta > 0 and a constant Z, w = 0 if and only if the classes have "
-    "equal means, as for the squared-hinge SVM",
-    method="one dimension, delta = 1/2; solved in rational arithmetic",
+    "Problem (3), free slack",
     says={"delta": Fraction(1, 2), "hinge": False, "collapsed": means_equal},
     wrong={
         "where the hulls meet": {"collapsed": hulls_meet},
         "without free slack": {"delta": ZERO},
     },
-    note="By symmetry alpha is constant on each class there. xi_i = g(z_i) + eta_i with "
-    "lam/(2 delta) sum eta_i^2 adds delta I to K~.",
 )

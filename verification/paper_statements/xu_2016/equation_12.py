@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import Function
 from verification.paper_statements._svm import (
     Matrix,
@@ -16,6 +16,7 @@ from verification.paper_statements._svm import (
     inverse,
     of_plus,
 )
+from verification.paper_statements.xu_2016 import stated
 
 
 @of_plus
@@ -28,11 +29,8 @@ def _check(
     trial.exactly(np.array_equal(left, right), "the two sides differ", left=left, right=right)
 
 
-TWELVE = Claim(
-    number="Equation (12)",
-    section="3",
-    statement="(lam I + C Z~Z~')^-1 = (I - Z~(lam/C I + Z~'Z~)^-1 Z~')/lam",
-    method="random matrices, rational",
+TWELVE = stated(
+    "Equation (12)",
     draw=draw_plus,
     check=_check,
     says={"ratio": lambda lam, c: lam / c, "outer": lambda lam: 1 / lam},
@@ -41,8 +39,6 @@ TWELVE = Claim(
         "lam": {"ratio": lambda lam, c: lam},
         "factor lam": {"outer": lambda lam: lam},
     },
-    instances=60,
-    voice="asserted",
 )
 
 
@@ -72,17 +68,10 @@ def _check_footnote(
     trial.exactly(np.array_equal(product, identity(len(a))), "not the inverse", product=product)
 
 
-FOOTNOTE = Claim(
-    number="Footnote 2",
-    apart="general",
-    section="3",
-    statement="(A + UCV)^-1 = A^-1 - A^-1 U (C^-1 + V A^-1 U)^-1 V A^-1 if A, C and the inner "
-    "matrix have inverses",
-    method="random matrices, product with A + UCV, rational",
+FOOTNOTE = stated(
+    "Footnote 2",
     draw=_draw,
     check=_check_footnote,
     says={"sign": -1, "turned": True},
     wrong={"+ for -": {"sign": 1}, "C for C^-1": {"turned": False}},
-    instances=60,
-    voice="asserted",
 )

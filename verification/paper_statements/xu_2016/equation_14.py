@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import draw_vector
 from verification.paper_statements._svm import Labels, Plus, Vector, draw_plus, of_plus
+from verification.paper_statements.xu_2016 import stated
 
 
 def _draw(rng: Rng) -> Inputs:
@@ -21,18 +22,12 @@ def _check_value(
     trial.exactly(found == right, "another value at a new point", found=found, right=right)
 
 
-VALUE = Claim(
-    number="Equation (14)",
-    section="3",
-    statement="f(x) = sum_i alpha_i y_i K(x, x_i) + b at the solution of (3): kernel of the main "
-    "features alone, no Q",
-    method="solved in rational arithmetic, compared with w'x + b at new points",
+VALUE = stated(
+    "Equation (14)",
     draw=_draw,
     check=_check_value,
     says={"terms": lambda a, t: a * t},
     wrong={"without y_i": {"terms": lambda a, t: a}},
-    instances=60,
-    voice="asserted",
 )
 
 
@@ -55,13 +50,8 @@ def _check_b(
     )
 
 
-B = Claim(
-    number="Equation (14), b",
-    section="3",
-    statement="b = y_i (1 - (Q alpha)_i) - sum_j alpha_j y_j K_ij, the same for every i with "
-    "alpha_i > 0",
-    method="solved in rational arithmetic; b is the multiplier of alpha'y = 0",
-    expected="repaired",
+B = stated(
+    "Equation (14), b",
     draw=_draw,
     check=_check_b,
     says={"target": lambda t, xi: t * (1 - xi), "over": lambda a: a > 0},
@@ -70,7 +60,4 @@ B = Claim(
         "over all samples": {"over": lambda a: a >= 0},
         "1 + xi": {"target": lambda t, xi: t * (1 + xi)},
     },
-    instances=60,
-    note="The paper never defines b. A mean over all samples, not the support vectors alone, is "
-    "wrong as well.",
 )

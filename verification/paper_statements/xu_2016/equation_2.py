@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import draw_vector
 from verification.paper_statements._svm import (
     ONE,
@@ -19,6 +19,7 @@ from verification.paper_statements._svm import (
     minimum,
     of_plus,
 )
+from verification.paper_statements.xu_2016 import stated
 
 
 @dataclass(frozen=True)
@@ -117,13 +118,8 @@ def _draw_duality(rng: Rng) -> Inputs:
     return {**given, "others": others}
 
 
-DUALITY = Claim(
-    number="Equations (1) and (2)",
-    section="2",
-    statement="(2) is the dual of (1): equal values, w = X'(a.y), v = Z'(a+b-C)/lam, with b and "
-    "rho the multipliers of its two equality constraints",
-    method="(2) solved in rational arithmetic; the primal point from it is feasible, of equal "
-    "value, and (1) does not fall from it towards other feasible points",
+DUALITY = stated(
+    "Equations (1) and (2)",
     draw=_draw_duality,
     check=_check_duality,
     says={"rows": (0, 1), "divisor": 1, "nonneg": True, "both": True},
@@ -133,25 +129,16 @@ DUALITY = Claim(
         "1/lam for 1/(2 lam)": {"divisor": 2},
         "b = 0": {"both": False},
     },
-    instances=60,
-    note="An SVM's dual has one equality constraint. rho is free here; (3) penalises it.",
-    voice="asserted",
 )
 
 VARIABLES = DUALITY.also(
-    number="Equation (2) with b = 0",
-    section="3",
-    statement="(1) without xi >= 0 has the dual (2) with b = 0: n variables with the hinge loss "
-    "too; what saves n variables is the dropped constraint, not the square",
-    method="as (1) and (2)",
-    expected="repaired",
+    "Equation (2) with b = 0",
     says={"nonneg": False, "both": False},
     wrong={
         "xi >= 0 kept": {"nonneg": True},
         "without sum(a-C) = 0": {"rows": (0,)},
         "without a'y = 0": {"rows": (1,)},
     },
-    note="Our statement of what the text ascribes to the squared loss.",
 )
 
 
@@ -164,17 +151,10 @@ def _check_constant(trial: Trial, p: Plus, *, rows: Sequence[int]) -> None:
         trial.exactly(sum(plain.gamma) == 0, "sum(a+b-C) is not 0", gamma=plain.gamma)
 
 
-ANY_KERNEL = Claim(
-    number="Equation (2), any kernel",
-    section="2",
-    statement="any correcting kernel can be used in (2), with or without a constant: a constant "
-    "added to it changes nothing",
-    method="(2) solved with K~ and with K~ + 3, rational",
+ANY_KERNEL = stated(
+    "Equation (2), any kernel",
     draw=draw_small,
     check=_check_constant,
     says={"rows": (0, 1)},
     wrong={"without sum(a+b-C) = 0": {"rows": (0,)}},
-    instances=40,
-    note="Otherwise in (5), where the constant is the penalised rho.",
-    voice="asserted",
 )

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import vector
 from verification.paper_statements._svm import (
     Plus,
@@ -18,6 +18,7 @@ from verification.paper_statements._svm import (
     squared_nonneg,
     svm_dual,
 )
+from verification.paper_statements.xu_2016 import stated
 
 #: The two samples of the counterexample: xi = (-1/467, 59/467) at the optimum of (3).
 TWO = {
@@ -59,23 +60,13 @@ def _check_dropped(trial: Trial, p: Plus, *, relation: Relation) -> None:
     )
 
 
-DROPPED_PRINTED = Claim(
-    number="Equation (3), xi >= 0 as printed",
-    section="3",
-    statement="with the squared hinge loss xi >= 0 can be removed: the optimum stays the same",
-    method="both problems solved in rational arithmetic, by feasible points of equal value",
-    expected="refuted",
+DROPPED_PRINTED = stated(
+    "Equation (3), xi >= 0 as printed",
     draw=draw_tilted,
     check=_check_dropped,
     says={"relation": operator.eq},
     right={"relation": operator.le},
     witnesses=(TWO,),
-    instances=30,
-    note="219/467 = .468951 without and 68/145 = .468966 with xi >= 0. (3) is a relaxation: it "
-    "rewards a negative slack of one sample by a smaller v~.",
-    voice="asserted",
-    quote="we can easily remove the non-negative constraint for the slack variable ξ_i",
-    witness="words",
 )
 
 
@@ -91,13 +82,8 @@ def _check_condition(trial: Trial, p: Plus, *, harmless: Callable[[Vector], bool
     )
 
 
-CONDITION = Claim(
-    number="Equation (3), when xi >= 0 is harmless",
-    section="3",
-    statement="(3) with and without xi >= 0 have the same optimum if and only if the slacks of "
-    "the latter are nonnegative",
-    method="both problems solved in rational arithmetic",
-    expected="repaired",
+CONDITION = stated(
+    "Equation (3), when xi >= 0 is harmless",
     draw=draw_tilted,
     check=_check_condition,
     says={"harmless": lambda xi: min(xi) >= 0},
@@ -108,8 +94,6 @@ CONDITION = Claim(
         "positive": {"harmless": lambda xi: min(xi) > 0},
     },
     witnesses=({**TWO, "lam": Fraction(18)},),
-    instances=80,
-    note="The first instance has a slack of exactly 0.",
 )
 
 
@@ -121,19 +105,12 @@ def _check_free(trial: Trial, p: Plus, *, free: bool) -> None:
     trial.exactly(without == kept, "the optima differ", without=without, kept=kept)
 
 
-FREE = Claim(
-    number="Squared-hinge SVM, xi >= 0",
-    section="3",
-    statement="in the ordinary SVM with C/2 sum xi_i^2, where every xi_i is free on its own, "
-    "xi >= 0 can be removed",
-    method="duals with and without the multipliers of xi >= 0, rational",
-    expected="repaired",
+FREE = stated(
+    "Squared-hinge SVM, xi >= 0",
     draw=draw_tilted,
     check=_check_free,
     says={"free": True},
     wrong={"slacks tied by v~ as in (3)": {"free": False}},
-    instances=60,
-    note="Where the belief comes from: there a negative slack can be set to 0 alone.",
 )
 
 
@@ -149,23 +126,13 @@ def _check_variables(trial: Trial, p: Plus, *, kept: bool) -> None:
     )
 
 
-VARIABLES_PRINTED = Claim(
-    number="Section 3, n variables by the square",
-    section="3",
-    statement="the squared loss in place of the hinge loss reduces the dual to n variables, all "
-    "else in (1) unchanged (xi >= 0 too)",
-    method="dual over alpha alone against the primal, rational",
-    expected="refuted",
+VARIABLES_PRINTED = stated(
+    "Section 3, n variables by the square",
     draw=draw_tilted,
     check=_check_variables,
     says={"kept": True},
     right={"kept": False},
     witnesses=(TWO,),
-    instances=30,
-    note="With xi >= 0 the dual has 2n variables for either loss, without it n for either.",
-    voice="implied",
-    quote="We reduce the size of the dual form by utilizing the squared hinge loss instead of the hinge loss.",
-    witness="words",
 )
 
 
@@ -184,17 +151,10 @@ def _check_rho(trial: Trial, p: Plus, *, penalised: int) -> None:
     trial.exactly(value == -point.value, "values differ", primal=value, dual=-point.value)
 
 
-RHO = Claim(
-    number="Equation (3), penalty on rho",
-    section="3",
-    statement="the penalty on rho is a convenience: without it the dual still has n variables and "
-    "the form (4), with Q = Z~'(lam diag(1,...,1,0) + C Z~Z~')^-1 Z~",
-    method="solved in rational arithmetic, the primal point feasible and of equal value",
-    expected="repaired",
+RHO = stated(
+    "Equation (3), penalty on rho",
     draw=draw_plus,
     check=_check_rho,
     says={"penalised": 0},
     wrong={"Q of (5)": {"penalised": 1}},
-    instances=60,
-    note="The text says that it facilitates the derivation. C sum xi^2 alone keeps rho bounded.",
 )

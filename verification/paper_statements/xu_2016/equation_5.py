@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import Function
 from verification.paper_statements._svm import (
     ONE,
@@ -20,6 +20,7 @@ from verification.paper_statements._svm import (
     of_plus,
     semidefinite,
 )
+from verification.paper_statements.xu_2016 import stated
 
 #: (K~, C, lam) -> Q
 Form = Callable[[Matrix, Fraction, Fraction], Matrix]
@@ -40,12 +41,8 @@ def _check(trial: Trial, p: Plus, *, form: Form) -> None:
     trial.exactly(semidefinite(found) and semidefinite(above), "not within 0, I/C", found=found)
 
 
-FORMS = Claim(
-    number="Equation (5)",
-    section="3",
-    statement="Q = (K~ - K~(lam/C I + K~)^-1 K~)/lam = Z~'(lam I + C Z~Z~')^-1 Z~, and "
-    "0 <= Q <= I/C as matrices",
-    method="both forms in rational arithmetic",
+FORMS = stated(
+    "Equation (5)",
     draw=draw_plus,
     check=_check,
     says={"form": printed},
@@ -55,20 +52,15 @@ FORMS = Claim(
         "K~ without + 1": {"form": lambda kt, c, lam: printed(kt - 1, c, lam)},
         "+ for -": {"form": lambda kt, c, lam: 2 / lam * kt - printed(kt, c, lam)},
     },
-    instances=60,
-    voice="asserted",
 )
 
 SHORT = FORMS.also(
-    number="Equation (5), short form",
-    statement="Q = (lam I + C K~)^-1 K~: one solve, no difference of nearly equal matrices",
-    expected="repaired",
+    "Equation (5), short form",
     says={"form": deformed},
     wrong={
         "lam and C exchanged": {"form": lambda kt, c, lam: deformed(kt, lam, c)},
         "(lam I + C K~)^-1": {"form": lambda kt, c, lam: inverse(lam * identity(len(kt)) + c * kt)},
     },
-    instances=40,
 )
 
 
@@ -93,13 +85,8 @@ def _check_weighted(trial: Trial, p: Plus, *, weights: Vector, effective: Functi
     )
 
 
-WEIGHTS = Claim(
-    number="Equation (5), weighted",
-    section="3",
-    statement="with sample weights, Q = Z~'(lam I + C Z~WZ~')^-1 Z~ = (lam I + C K~W)^-1 K~; an "
-    "integer weight is a repetition",
-    method="weighted and repeated samples solved in rational arithmetic",
-    expected="repaired",
+WEIGHTS = stated(
+    "Equation (5), weighted",
     draw=_draw_weighted,
     check=_check_weighted,
     says={"effective": lambda t: t},
@@ -107,5 +94,4 @@ WEIGHTS = Claim(
         "weights ignored": {"effective": lambda t: ONE},
         "weights squared": {"effective": lambda t: t * t},
     },
-    instances=40,
 )

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from verification.paper_statements import Claim, Trial
+from verification.paper_statements import Trial
 from verification.paper_statements._rational import vector
 from verification.paper_statements._svm import ONE, Matrix, augmented, deformed
+from verification.paper_statements.xu_2016 import stated
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -67,13 +68,8 @@ def _check_floats(
     )
 
 
-FLOATS_PRINTED = Claim(
-    number="Equation (5), in double precision",
-    section="3",
-    statement="(5) can be evaluated as it stands, with one matrix inversion: twelve digits of Q are "
-    "right",
-    method="(5) step by step in double precision against rational arithmetic",
-    expected="refuted",
+FLOATS_PRINTED = stated(
+    "Equation (5), in double precision",
     check=_check_floats,
     says={"evaluate": printed_in_floats},
     right={"evaluate": factored_in_floats},
@@ -81,8 +77,4 @@ FLOATS_PRINTED = Claim(
         {"z": [vector(30), vector(70), vector(-110)], "c": Fraction(10**6), "lam": ONE},
         {"z": [vector(3), vector(7), vector(-11)], "c": Fraction(10**10), "lam": ONE},
     ),
-    note="The paper says of the inversion that it is fast, and nothing of rounding. K~/lam is C/lam "
-    "times larger than Q = O(1/C): the difference cancels. FF' with F = Z~L^-T, "
-    "LL' = lam I + C Z~'Z~, does not.",
-    voice="ours",
 )

@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import vector
 from verification.paper_statements._svm import ONE, Plus, deformed, draw_plus, of_plus, ray
+from verification.paper_statements.xu_2016 import stated
 
 
 def _draw_kernel(rng: Rng) -> Inputs:
@@ -30,12 +31,8 @@ def _check_kernel(trial: Trial, p: Plus, *, power: int, constant: int) -> None:
         )
 
 
-ANY_KERNEL = Claim(
-    number="Equation (5), any kernel",
-    section="3",
-    statement="any kernel k(z, z') can be put in place of K~ in (5)",
-    method="(4) with k alone against (3) with the kernel's features, or a ray; rational",
-    expected="refuted",
+ANY_KERNEL = stated(
+    "Equation (5), any kernel",
     draw=_draw_kernel,
     check=_check_kernel,
     says={"constant": 0},
@@ -50,10 +47,4 @@ ANY_KERNEL = Claim(
             "power": 1,
         },
     ),
-    instances=30,
-    note="K~ means k(z, z') + 1 for every kernel; without the 1 there is no rho, and (3) may have "
-    "no feasible point.",
-    voice="asserted",
-    quote="any type of non-linear kernel can be readily utilized in (5)",
-    witness="words",
 )

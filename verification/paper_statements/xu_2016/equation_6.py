@@ -4,9 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import draw_vector
 from verification.paper_statements._svm import Plus, Vector, draw_plus, of_plus
+from verification.paper_statements.xu_2016 import stated
 
 
 def _draw(rng: Rng) -> Inputs:
@@ -41,16 +42,10 @@ def _check(
     trial.exactly(same, "another feasible set", slacks=xi, found=g)
 
 
-SAME = Claim(
-    number="Equations (6) and (7)",
-    section="3",
-    statement="with xi_i = z_i'v + rho put into (3), and v~ = [v; rho], z~ = [z; 1], objective and "
-    "feasible set are those of (3)",
-    method="random points, rational",
+SAME = stated(
+    "Equations (6) and (7)",
     draw=_draw,
     check=_check,
     says={"last": 1, "ridge": 1},
     wrong={"z~ = [z; 0]": {"last": 0}, "rho not penalised": {"ridge": 0}},
-    instances=80,
-    voice="asserted",
 )

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import draw_vector
 from verification.paper_statements._svm import (
     Labels,
@@ -18,6 +18,7 @@ from verification.paper_statements._svm import (
     inverse,
     of_plus,
 )
+from verification.paper_statements.xu_2016 import stated
 from verification.paper_statements.xu_2016.equation_5 import printed
 
 #: (alpha, y, X) -> w
@@ -76,12 +77,8 @@ def thirteen(p: Plus) -> Matrix:
     return p.ky + printed(p.kt, p.c, p.lam)
 
 
-STATIONARY = Claim(
-    number="Equations (8), (9), (10), (11) and (13)",
-    section="3",
-    statement="the Lagrangian (8) is stationary in w, b, v~ where (9), (10), (11) hold, "
-    "and its value there is (13)",
-    method="exact central differences at random alpha with alpha'y = 0, rational",
+STATIONARY = stated(
+    "Equations (8), (9), (10), (11) and (13)",
     draw=_draw,
     check=_check,
     says={
@@ -97,7 +94,4 @@ STATIONARY = Claim(
         "without (10)": {"balanced": False},
         "Q twice": {"value": lambda p: 2 * p.h - p.ky},
     },
-    instances=60,
-    note="(8) is called the Lagrangian of (6); it is that of (7), which is the same problem.",
-    voice="asserted",
 )

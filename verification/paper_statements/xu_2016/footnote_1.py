@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from verification.paper_statements import Claim, Trial
+from verification.paper_statements import Trial
 from verification.paper_statements._rational import vector
 from verification.paper_statements._svm import (
     ONE,
@@ -16,6 +16,7 @@ from verification.paper_statements._svm import (
     ray,
     signed,
 )
+from verification.paper_statements.xu_2016 import stated
 
 
 def label_signed(k: Matrix, q: Matrix, y: Labels) -> Matrix:
@@ -38,12 +39,8 @@ def _check_feasible(
     )
 
 
-PRINTED = Claim(
-    number="Footnote 1 as printed",
-    section="3",
-    statement="g = y (v'z + rho) is easily incorporated: the problem keeps a solution for all data",
-    method="rays of the dual from an exact linear program",
-    expected="refuted",
+PRINTED = stated(
+    "Footnote 1 as printed",
     draw=draw_plus,
     check=_check_feasible,
     says={"form": label_signed},
@@ -57,12 +54,6 @@ PRINTED = Claim(
             "lam": ONE,
         },
     ),
-    instances=40,
-    note="It asks for y_i (w'x_i + v'z_i + b + rho) >= 1: the samples must be separable by x and z "
-    "together. rho and b shift the same way, so that no slack helps contradictory samples.",
-    voice="implied",
-    quote="which can also be easily incorporated in our formulation",
-    witness="words",
 )
 
 
@@ -84,14 +75,8 @@ def _check_dual(trial: Trial, p: Plus, *, form: Callable[[Matrix, Matrix, Labels
     trial.exactly(value == -point.value, "values differ", primal=value, dual=-point.value)
 
 
-SIGNED_DUAL = Claim(
-    number="Footnote 1, dual",
-    section="3",
-    statement="with g = y (v'z + rho) the dual has (K + Q) . yy' in place of K . yy' + Q and "
-    "v~ = (lam I + C Z~Z~')^-1 Z~(a.y); it has a solution exactly if [x; z] is separable",
-    method="solved in rational arithmetic: a primal point of equal value, or weights u with "
-    "sum u = 0, X'u = 0, Z~u = 0 that prove infeasibility",
-    expected="repaired",
+SIGNED_DUAL = stated(
+    "Footnote 1, dual",
     draw=draw_plus,
     check=_check_dual,
     says={"form": label_signed},
@@ -100,7 +85,4 @@ SIGNED_DUAL = Claim(
         "K + Q . yy'": {"form": lambda k, q, y: k + signed(q, y)},
         "Q twice": {"form": lambda k, q, y: signed(k + 2 * q, y)},
     },
-    instances=60,
-    note="A hard-margin SVM on the joined features [x; z~], the second part in the metric of "
-    "(lam I + C Z~Z~')^-1; rho is a second bias that is penalised.",
 )

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import Function
 from verification.paper_statements._svm import (
     ONE,
@@ -18,6 +18,7 @@ from verification.paper_statements._svm import (
     minimum,
     of_plus,
 )
+from verification.paper_statements.xu_2016 import stated
 from verification.paper_statements.xu_2016.collapse import SVM, with_free_slack
 from verification.paper_statements.xu_2016.equation_2 import dual_of_hinge
 
@@ -40,13 +41,8 @@ def _check_limit(trial: Trial, p: Plus, *, delta: Fraction, excess: Function, at
     trial.exactly(near, "w is farther away", svm=w, plus=u)
 
 
-LIMIT = Claim(
-    number="Problem (3), free slack without end",
-    section="3",
-    statement="delta -> infinity gives the squared-hinge SVM: with e = lam/(C delta), "
-    "opt_svm <= opt_delta <= (1 + e) opt_svm and ||w_delta - w_svm||^2 <= 2 e opt_svm",
-    method="both solved in rational arithmetic for delta from 1 to 1e6",
-    expected="repaired",
+LIMIT = stated(
+    "Problem (3), free slack without end",
     draw=_draw_limit,
     check=_check_limit,
     says={"excess": lambda e: e, "at": lambda c: c},
@@ -55,8 +51,6 @@ LIMIT = Claim(
         "e^2": {"excess": lambda e: e * e},
         "the SVM with 2C": {"at": lambda c: 2 * c},
     },
-    instances=60,
-    note="Ours: I/C - Q_delta = (lam/C)(lam I + C(K~ + delta I))^-1.",
 )
 
 
@@ -97,14 +91,8 @@ def _check_hinge(trial: Trial, p: Plus, *, delta: Fraction, share: Fraction, at:
     trial.exactly(near, "w is farther away", svm=w, plus=u)
 
 
-LIMIT_HINGE = Claim(
-    number="Problem (1), free slack without end",
-    section="3",
-    statement="with K~ + delta I in (2), delta -> infinity gives the SVM: opt_svm <= opt_delta <= "
-    "opt_svm + e and ||w_delta - w_svm||^2 <= 2e, e = lam/(2 delta) sum_i (xi_i - mean xi)^2 over "
-    "the SVM's slacks",
-    method="both solved in rational arithmetic for delta from 1 to 1e4",
-    expected="repaired",
+LIMIT_HINGE = stated(
+    "Problem (1), free slack without end",
     draw=_draw_hinge,
     check=_check_hinge,
     says={"share": ONE, "at": lambda c: c},
@@ -113,6 +101,4 @@ LIMIT_HINGE = Claim(
         "a quarter of e": {"share": Fraction(1, 4)},
         "the SVM with C/2": {"at": lambda c: c / 2},
     },
-    instances=40,
-    note="Ours. Where all slacks of the SVM are equal, every delta gives the SVM.",
 )

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import draw_vector
 from verification.paper_statements._svm import (
     HALF,
@@ -21,6 +21,7 @@ from verification.paper_statements._svm import (
     semidefinite,
     signed,
 )
+from verification.paper_statements.xu_2016 import stated
 
 
 def _draw(rng: Rng) -> Inputs:
@@ -67,12 +68,8 @@ def _check(
     )
 
 
-DUALITY = Claim(
-    number="Proposition 1, equations (3) and (4)",
-    section="3",
-    statement="min 1/2 a'(K . yy' + Q)a - 1'a over a >= 0, a'y = 0 is minus the minimum of (3)",
-    method="random feasible pairs; both solved in rational arithmetic, equal values at the "
-    "solution",
+DUALITY = stated(
+    "Proposition 1, equations (3) and (4)",
     draw=_draw,
     check=_check,
     says={"form": lambda p: p.ky + p.q, "balanced": True},
@@ -83,9 +80,6 @@ DUALITY = Claim(
         "without 1/lam": {"form": lambda p: p.ky + p.lam * p.q},
         "without a'y = 0": {"balanced": False},
     },
-    instances=80,
-    note="(4) writes Q . yy' between two factors a . y, which leaves Q itself: y_i^2 = 1.",
-    voice="asserted",
 )
 
 
@@ -113,13 +107,8 @@ def _draw_identities(rng: Rng) -> Inputs:
     return given
 
 
-IDENTITIES = Claim(
-    number="Proposition 1, identities",
-    section="3",
-    statement="at every solution xi = Q alpha, the optimum is sum(alpha)/2, and each class holds "
-    "half of sum(alpha)",
-    method="solved in rational arithmetic",
-    expected="repaired",
+IDENTITIES = stated(
+    "Proposition 1, identities",
     draw=_draw_identities,
     check=_check_identities,
     says={"share": HALF, "slacks": lambda q, kt, a: q @ a},
@@ -128,8 +117,6 @@ IDENTITIES = Claim(
         "xi = K~ alpha": {"slacks": lambda q, kt, a: kt @ a},
         "xi = max(0, Q alpha)": {"slacks": lambda q, kt, a: np.maximum(0, q @ a)},
     },
-    instances=60,
-    note="Ours; the paper does not say how the slacks follow from alpha.",
 )
 
 
@@ -156,12 +143,8 @@ def _draw_form(rng: Rng) -> Inputs:
     return {**given, "alpha": np.array(draw_vector(rng, len(given["y"]), 3, 1))}
 
 
-FORM = Claim(
-    number="Equation (4), an SVM with another kernel",
-    section="3",
-    statement="(4) is the dual of an SVM with the kernel K + Q . yy' in place of K, which is "
-    "symmetric and positive semidefinite",
-    method="quadratic forms at random points, exact elimination",
+FORM = stated(
+    "Equation (4), an SVM with another kernel",
     draw=_draw_form,
     check=_check_form,
     says={"kernel": lambda k, q, y: k + signed(q, y)},
@@ -169,8 +152,4 @@ FORM = Claim(
         "K + Q": {"kernel": lambda k, q, y: k + q},
         "K - Q . yy'": {"kernel": lambda k, q, y: k - signed(q, y)},
     },
-    instances=80,
-    note="Of an SVM without the bound alpha <= C, i.e. with a hard margin: see Algorithm 1. The "
-    "kernel depends on the labels, Q does not.",
-    voice="asserted",
 )

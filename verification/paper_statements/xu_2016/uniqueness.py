@@ -2,9 +2,10 @@
 
 from fractions import Fraction
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import vector
 from verification.paper_statements._svm import Plus, draw_plus, of_plus
+from verification.paper_statements.xu_2016 import stated
 
 #: Three samples of which two are the same.
 TWINS = {
@@ -44,26 +45,15 @@ def _draw_twins(rng: Rng) -> Inputs:
     return given
 
 
-UNIQUE_PRINTED = Claim(
-    number="Algorithm 1, the dual variables",
-    section="3",
-    statement="step 3 obtains the dual variables: the solution alpha of (4) is unique",
-    method="all vertices of the set of solutions of (4), rational",
-    expected="refuted",
+UNIQUE_PRINTED = stated(
+    "Algorithm 1, the dual variables",
     draw=_draw_twins,
     check=_check_unique,
     says={"unique": ("a",)},
     right={"unique": ("w", "b", "v~", "xi")},
     witnesses=(TWINS,),
-    instances=20,
-    note="K . yy' + Q is singular as soon as n > d + s + 1. Compare w, b and f, never alpha.",
-    voice="ours",
 )
 
 UNIQUE = UNIQUE_PRINTED.corrected(
-    number="Problem (3), uniqueness",
-    statement="w, b, v~ and xi are unique (b whenever both classes exist), alpha is not",
-    method="all vertices of the set of solutions of (4), with equal samples among them, rational",
-    wrong={"alpha too": {"unique": ("w", "a")}},
-    instances=40,
+    "Problem (3), uniqueness", wrong={"alpha too": {"unique": ("w", "a")}}
 )
