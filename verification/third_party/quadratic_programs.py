@@ -1,25 +1,10 @@
 """The dual of the SVM as a quadratic program, by the solvers that ``qpsolvers`` knows, in their default settings."""
 
-import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
-#: For REPRODUCE: a small SVM, posed to one solver; ``solver`` and ``options`` are set before it.
-POSED = """
-import numpy as np
-from qpsolvers import solve_qp
-
-
-def dual(X, y, C, **options):
-    H = (X @ X.T) * np.outer(y, y)
-    zero, box = np.zeros(len(y)), np.full(len(y), C)
-    alpha = solve_qp(H, -np.ones(len(y)), A=y[None, :], b=np.zeros(1), lb=zero, ub=box, **options)
-    return alpha, alpha.sum() - alpha @ H @ alpha / 2
-
-"""
 
 
 def svm_dual(solver: str, **options: Any) -> Callable[..., Any]:
@@ -39,6 +24,16 @@ def svm_dual(solver: str, **options: Any) -> Callable[..., Any]:
             found = solve_problem(posed, solver=solver, **options).x
         return {"alpha": np.full(n, np.nan) if found is None else found}
 
-    candidate.__module__ = sys._getframe(1).f_globals["__name__"]
-    candidate.__qualname__ = "candidate"
+    candidate.__name__ = candidate.__qualname__ = f"qp_{solver}_svm_dual"
     return candidate
+
+
+qp_clarabel_svm_dual = svm_dual("clarabel")
+qp_cvxopt_svm_dual = svm_dual("cvxopt")
+qp_daqp_svm_dual = svm_dual("daqp")
+qp_highs_svm_dual = svm_dual("highs", time_limit=2.0)
+qp_osqp_svm_dual = svm_dual("osqp")
+qp_piqp_svm_dual = svm_dual("piqp")
+qp_proxqp_svm_dual = svm_dual("proxqp")
+qp_qpalm_svm_dual = svm_dual("qpalm")
+qp_scs_svm_dual = svm_dual("scs")
