@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from verification.errors import InvalidArgumentError
-from verification.paper_statements.lapin_2016.tables_6_24 import TABLES
+from verification.paper_statements.lapin_2016.tables import TABLES
 from verification.report.document import Document, Paragraph, table
 
 _SIZES = {

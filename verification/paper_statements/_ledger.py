@@ -1,7 +1,7 @@
 """The ledger's machinery: how a claim is tried, and what comes out; claims are discovered.
 
-A paper is a folder beside this file, a numbered statement is a file in it, and every module-level
-`Claim` of such a file is a row. Nothing is registered.
+A paper is a folder beside this file, with its record in ``statements.toml``; every module-level `Claim` of a file in
+it is a row. Nothing is registered.
 """
 
 from __future__ import annotations

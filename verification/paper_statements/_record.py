@@ -1,8 +1,8 @@
 """What is on record of a paper: ``statements.toml`` in its folder.
 
 ``title`` and ``read`` (what quotes were read from), ``[[editions]]`` with what each printing numbers, and under
-``[rows]`` the text of every statement by its number: the attributes of a `Claim` that are words or numbers. The
-code of the folder says how each is tried.
+``[rows]`` the text of every statement by its number: the attributes of a `Claim` that are words or numbers, rational
+ones of its counterexamples as texts. The code of the folder says how each is tried.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import functools
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from importlib.resources import files
 from typing import Any
 
@@ -76,7 +77,18 @@ class Paper:
             raise InvalidArgumentError(
                 f"number={number!r}: no row of statements.toml in {self.name}; write its text there"
             )
-        return {"number": number, "paper": self.name, **self.rows[number]}
+        given = dict(self.rows[number])
+        given["witnesses"] = tuple(_exact(given.get("witnesses", ())))
+        return {"number": number, "paper": self.name, **given}
+
+
+def _exact(value: Any) -> Any:
+    """Texts as rational numbers, also within lists and tables."""
+    if isinstance(value, dict):
+        return {name: _exact(each) for name, each in value.items()}
+    if isinstance(value, str):
+        return Fraction(value)
+    return [_exact(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 @functools.cache
@@ -93,6 +105,6 @@ def statements(package: str) -> Callable[..., Claim]:
     record = paper(package.rpartition(".")[2])
 
     def stated(number: str, **code: Any) -> Claim:
-        return Claim(**record.row(number), **code, text=record.row)
+        return Claim(**{**record.row(number), **code}, text=record.row)
 
     return stated

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import partial
 
 from verification.paper_statements import Inputs, Rng, Trial
-from verification.paper_statements._rational import Vector, vector
+from verification.paper_statements._rational import Vector
 from verification.paper_statements.lapin_2016 import stated
 from verification.paper_statements.risk import (
     Minimisers,
@@ -70,22 +70,12 @@ ALPHA = stated(
     check=_check_calibrated,
     says={"pieces": hinge_alpha_pieces, "promised": _all},
     right={"promised": _all_but_one},
-    witnesses=(
-        {"p": vector("3/10", "3/10", "1/5", "1/5"), "k": 2},
-        {"p": vector(".3", ".27", ".23", ".2"), "k": 2},
-        {"p": [Fraction(v, 7) for v in (2, 2, 1, 1, 1)], "k": 2},
-    ),
 )
 
 BETA = ALPHA.also(
     "Table 1, top-k hinge beta",
     says={"pieces": hinge_beta_pieces},
     right={"pieces": hinge_alpha_pieces, "promised": _all_but_one},
-    witnesses=(
-        {"p": vector("1/2", "3/10", "1/5"), "k": 2},
-        {"p": vector("3/10", "3/10", "1/5", "1/5"), "k": 2},
-        {"p": vector(".3", ".27", ".23", ".2"), "k": 2},
-    ),
 )
 
 ALPHA_LAST = ALPHA.corrected(
@@ -103,10 +93,6 @@ PRINTED_LAST = ALPHA.also(
     draw=partial(_draw, guesses=(2, 3)),
     says={"pieces": hinge_printed_pieces, "promised": _all_but_one},
     right={"pieces": hinge_alpha_pieces},
-    witnesses=(
-        {"p": vector("1/2", "3/10", "1/5"), "k": 2},
-        {"p": [Fraction(v, 9) for v in (3, 3, 2, 1)], "k": 3},
-    ),
 )
 
 # --------------------------------------------------------------- every minimiser errs, not just one

@@ -1,6 +1,7 @@
-"""Degenerate data: one class, contradictory samples, indefinite kernels, weights of 0."""
+"""Input on which a problem has no solution, or not the one that is meant."""
 
 import operator
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -11,6 +12,7 @@ from verification.paper_statements._rational import Relation, draw_vector, vecto
 from verification.paper_statements._svm import (
     ONE,
     ZERO,
+    Labels,
     Matrix,
     Plus,
     augmented,
@@ -23,6 +25,10 @@ from verification.paper_statements._svm import (
     signed,
 )
 from verification.paper_statements.xu_2016 import stated
+
+# ==========================================================================================
+# Degenerate data: one class, contradictory samples, indefinite kernels, weights of 0.
+# ==========================================================================================
 
 # ------------------------------------------------------------------------------------- one class
 
@@ -65,7 +71,7 @@ def _draw_contradictory(rng: Rng) -> Inputs:
 
 
 @of_plus
-def _check_feasible(trial: Trial, p: Plus, *, constant: int) -> None:
+def _check_feasible_degenerate(trial: Trial, p: Plus, *, constant: int) -> None:
     direction = ray(p.ky + deformed(p.kz + constant, p.c, p.lam), p.y)
     trial.exactly(direction is None, "the dual has a ray: no feasible point", ray=direction)
     if constant:
@@ -77,7 +83,7 @@ def _check_feasible(trial: Trial, p: Plus, *, constant: int) -> None:
 FEASIBLE = stated(
     "Problem (3), feasibility",
     draw=_draw_contradictory,
-    check=_check_feasible,
+    check=_check_feasible_degenerate,
     says={"constant": 1},
     wrong={"without rho": {"constant": 0}},
 )
@@ -110,9 +116,6 @@ INDEFINITE = stated(
     check=_check_bounded,
     says={"definite": False},
     right={"definite": True},
-    witnesses=(
-        {"k": [vector(0, 1), vector(1, 0)], "z": [vector(0)] * 2, "c": ONE, "lam": Fraction(3)},
-    ),
 )
 
 
@@ -140,10 +143,6 @@ INDEFINITE_Z = stated(
     check=_check_correcting,
     says={"definite": False},
     right={"definite": True},
-    witnesses=(
-        {"kz": [vector(-3, 0), vector(0, -3)], "c": ONE, "lam": Fraction(3)},
-        {"kz": [vector(-3, 0), vector(0, -3)], "c": ONE, "lam": ONE},
-    ),
 )
 
 
@@ -185,4 +184,78 @@ WEIGHT = stated(
     says={"relation": operator.eq},
     right={"relation": operator.ge},
     witnesses=({**THREE, "weight": ZERO}, {**THREE, "weight": Fraction(1, 10**6)}),
+)
+
+
+# ==========================================================================================
+# Footnote 1: the correcting function with the label, g = y (v'z + rho).
+# ==========================================================================================
+
+
+def label_signed(k: Matrix, q: Matrix, y: Labels) -> Matrix:
+    """The form of the dual: (K + Q) . yy'."""
+    return signed(k + q, y)
+
+
+def as_before(k: Matrix, q: Matrix, y: Labels) -> Matrix:
+    """That of (4): K . yy' + Q."""
+    return signed(k, y) + q
+
+
+@of_plus
+def _check_feasible_footnote_1(
+    trial: Trial, p: Plus, *, form: Callable[[Matrix, Matrix, Labels], Matrix]
+) -> None:
+    direction = ray(form(p.k, p.q, p.y), p.y)
+    trial.exactly(
+        direction is None, "no feasible point: the dual falls without bound", ray=direction
+    )
+
+
+PRINTED = stated(
+    "Footnote 1 as printed",
+    draw=draw_plus,
+    check=_check_feasible_footnote_1,
+    says={"form": label_signed},
+    right={"form": as_before},
+    witnesses=(
+        {
+            "x": [vector(0), vector(0)],
+            "y": (1, -1),
+            "z": [vector(0), vector(0)],
+            "c": ONE,
+            "lam": ONE,
+        },
+    ),
+)
+
+
+@of_plus
+def _check_dual(trial: Trial, p: Plus, *, form: Callable[[Matrix, Matrix, Labels], Matrix]) -> None:
+    h = form(p.k, p.q, p.y)
+    point = p.minimum(h)
+    if point is None:
+        direction = ray(h, p.y)
+        joined = np.hstack([p.x, p.zt])
+        proved = direction is not None and not any(direction * p.y @ joined)
+        trial.exactly(proved, "neither a solution nor a proof of infeasibility", ray=direction)
+        return
+    w, vt = p.w(point.a), p.vt(point.a * p.y)
+    xi = p.y * (p.zt @ vt)
+    feasible = p.feasible(w, point.mult[0], xi)
+    trial.exactly(feasible, "the primal point of the solution is infeasible", xi=xi)
+    value = p.value(w, vt, xi)
+    trial.exactly(value == -point.value, "values differ", primal=value, dual=-point.value)
+
+
+SIGNED_DUAL = stated(
+    "Footnote 1, dual",
+    draw=draw_plus,
+    check=_check_dual,
+    says={"form": label_signed},
+    wrong={
+        "K . yy' + Q": {"form": as_before},
+        "K + Q . yy'": {"form": lambda k, q, y: k + signed(q, y)},
+        "Q twice": {"form": lambda k, q, y: signed(k + 2 * q, y)},
+    },
 )
