@@ -69,11 +69,7 @@ def try_claim(
     return ClaimResult(
         paper=paper,
         title=title,
-        number=claim.number,
-        section=claim.section,
-        statement=claim.statement,
         status=status,
-        expected=claim.expected,
         ok=not failure,
         failure=failure,
         instances=trial.instances,
@@ -81,16 +77,11 @@ def try_claim(
         undecided=trial.undecided,
         worst=None if trial.rational_only else trial.worst,
         counterexample=plain(trial.counterexample),
-        method=claim.method,
-        note=claim.note,
-        voice=claim.voice or "ours",
-        quote=claim.quote,
-        witness=claim.witness,
         read_from=record(claim.paper).read if claim.quote and claim.paper else "",
-        apart=claim.apart,
         product=tuple(product),
         seed=seed,
         seconds=time.perf_counter() - started,
+        **{name: getattr(claim, name) for name in KEPT},
     )
 
 
@@ -103,6 +94,10 @@ def _evaluated(inputs: Inputs) -> dict[str, str]:
     return found
 
 
+#: What a result keeps of the claim itself.
+KEPT = (
+    "number", "section", "statement", "expected", "method", "note", "voice", "quote", "witness", "apart",
+)  # fmt: skip
 #: Draws beyond the budget as long as the statement was about none of the instances.
 REDRAWS = 100
 
