@@ -157,9 +157,10 @@ class Claim:
 
         Of what is said it keeps all that is not said otherwise. Its text is that of its own row.
         """
-        says = {**self.says, **changes.pop("says", {})}
+        given = {**self.text(number), **changes}
+        given["says"] = {**self.says, **given.get("says", {})}
         kept = {"check": self.check, "draw": self.draw or _nothing, "text": self.text}
-        return Claim(**{**kept, **self.text(number), **changes}, says=says)
+        return Claim(**{**kept, **given})
 
     def corrected(self, number: str = "", **changes: Any) -> Claim:
         """The true statement in the place of a refuted one, tried in the same way; ours."""

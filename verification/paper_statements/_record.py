@@ -1,13 +1,14 @@
 """What is on record of a paper: ``statements.toml`` in its folder.
 
 ``title`` and ``read`` (what quotes were read from), ``[[editions]]`` with what each printing numbers, and under
-``[rows]`` the text of every statement by its number: the attributes of a `Claim` that are words or numbers, rational
-ones of its counterexamples as texts. The code of the folder says how each is tried.
+``[rows]`` the text of every statement by its number: the attributes of a `Claim` that are words or numbers, with
+rational ones as texts, and what is said where that is data. The code of the folder says how each is tried.
 """
 
 from __future__ import annotations
 
 import functools
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +18,10 @@ from typing import Any
 
 from verification.errors import InvalidArgumentError
 from verification.paper_statements._claim import Claim
+
+#: What a statement says, and wrong and right variants of it, where that is data.
+CONTENTS = {"says", "right", "wrong"}
+RATIONAL = re.compile(r"-?\d+(/\d+|\.\d+)?")
 
 
 @dataclass(frozen=True)
@@ -78,17 +83,19 @@ class Paper:
                 f"number={number!r}: no row of statements.toml in {self.name}; write its text there"
             )
         given = dict(self.rows[number])
-        given["witnesses"] = tuple(_exact(given.get("witnesses", ())))
+        for name in CONTENTS & set(given):
+            given[name] = _exact(given[name], tuple)
+        given["witnesses"] = tuple(_exact(given.get("witnesses", []), list))
         return {"number": number, "paper": self.name, **given}
 
 
-def _exact(value: Any) -> Any:
-    """Texts as rational numbers, also within lists and tables."""
+def _exact(value: Any, many: type) -> Any:
+    """Texts that are rational numbers as such, also within tables and arrays, which become `many`."""
     if isinstance(value, dict):
-        return {name: _exact(each) for name, each in value.items()}
+        return {name: _exact(each, many) for name, each in value.items()}
     if isinstance(value, str):
-        return Fraction(value)
-    return [_exact(each) for each in value] if isinstance(value, list | tuple) else value
+        return Fraction(value) if RATIONAL.fullmatch(value) else value
+    return many(_exact(each, many) for each in value) if isinstance(value, list) else value
 
 
 @functools.cache

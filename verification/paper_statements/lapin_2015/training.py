@@ -170,14 +170,10 @@ def _check_outside(trial: Trial, *, a: Vector, y: int, k: int, outside: int) -> 
 
 
 OUTSIDE_PRINTED = stated(
-    "Theorem 1, outside of the domain",
-    draw=_draw_outside,
-    check=_check_outside,
-    says={"outside": 1},
-    right={"outside": -1},
+    "Theorem 1, outside of the domain", draw=_draw_outside, check=_check_outside
 )
 
-OUTSIDE_RIGHT = OUTSIDE_PRINTED.corrected(wrong={"plus infinity": {"outside": 1}})
+OUTSIDE_RIGHT = OUTSIDE_PRINTED.corrected()
 
 
 # ==========================================================================================

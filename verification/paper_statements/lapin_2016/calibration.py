@@ -148,13 +148,7 @@ def _check_proposition_1(trial: Trial, *, p: Vector, bound: Fraction) -> None:
         trial.exactly(not optimal(found.g, p, wrong), "the constant is optimal", k=wrong)
 
 
-PROPOSITION_1 = stated(
-    "Proposition 1",
-    draw=_draw_proposition_1,
-    check=_check_proposition_1,
-    says={"bound": HALF_PROPOSITION_1},
-    wrong={"p_y < 2/3": {"bound": Fraction(2, 3)}, "any p": {"bound": Fraction(2)}},
-)
+PROPOSITION_1 = stated("Proposition 1", draw=_draw_proposition_1, check=_check_proposition_1)
 
 
 # ==========================================================================================
@@ -356,11 +350,7 @@ def _check_attained_proposition_4(trial: Trial, *, p: Vector, w: Vector, attaine
 
 
 ATTAINED_PROPOSITION_4 = stated(
-    "Proposition 4, minimisers in R^m",
-    draw=_draw_zero,
-    check=_check_attained_proposition_4,
-    says={"attained": True},
-    right={"attained": False},
+    "Proposition 4, minimisers in R^m", draw=_draw_zero, check=_check_attained_proposition_4
 )
 
 
@@ -415,8 +405,6 @@ ATTAINED_PROPOSITION_9 = stated(
     "Proposition 9, minimisers in R^m",
     draw=_draw_proposition_9,
     check=_check_attained_proposition_9,
-    says={"attained": True},
-    right={"attained": False},
 )
 
 

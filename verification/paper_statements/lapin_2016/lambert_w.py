@@ -121,20 +121,6 @@ def _check_householder(trial: Trial, *, v: Fraction, steps: int, order: int, bit
         )
 
 
-ONE = stated(
-    "Section 3, one Householder step",
-    draw=_draw_householder,
-    check=_check_householder,
-    says={"steps": 1, "order": 5, "bits": 24},
-    right={"steps": 2},
-)
+ONE = stated("Section 3, one Householder step", draw=_draw_householder, check=_check_householder)
 
-TWO = ONE.also(
-    "Section 3, two Householder steps",
-    says={"steps": 2, "bits": 53},
-    wrong={
-        "one step": {"steps": 1},
-        "two of Newton's": {"order": 1},
-        "two of order 4": {"order": 4},
-    },
-)
+TWO = ONE.also("Section 3, two Householder steps")

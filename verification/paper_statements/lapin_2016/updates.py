@@ -523,8 +523,6 @@ def _check_regulariser(
 REGULARISER = stated(
     "Section 2, the optimisation problem",
     check=_check_regulariser,
-    says={"factor": 2},
-    right={"factor": 1},
     witnesses=(
         {
             "problem": Problem(np.array([vector(1)]), (0,), 2, 1, Fraction(1)),

@@ -256,13 +256,7 @@ def _check_cut(
     trial.exactly(cut <= found, "the cut is above L at other scores", cut=cut, slack=found)
 
 
-CUT = stated(
-    "Equation (4), cut",
-    draw=_draw_cut,
-    check=_check_cut,
-    says={"factor": Fraction(1)},
-    wrong={"half of g": {"factor": Fraction(1, 2)}, "-g": {"factor": Fraction(-1)}},
-)
+CUT = stated("Equation (4), cut", draw=_draw_cut, check=_check_cut)
 
 
 # ==========================================================================================

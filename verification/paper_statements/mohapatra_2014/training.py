@@ -232,12 +232,10 @@ BIAS_PRINTED = stated(
     "Problem (10), feasibility",
     draw=_draw_easy_equation_10,
     check=_check_feasible,
-    says={"bias": False},
-    right={"bias": True},
     witnesses=({"points": [vector(3), vector(1)], "labels": (1, 0)},),
 )
 
-BIAS_RIGHT = BIAS_PRINTED.corrected(wrong={"no bias": {"bias": False}})
+BIAS_RIGHT = BIAS_PRINTED.corrected()
 
 # ------------------------------------------------------------------------------- what xi bounds
 

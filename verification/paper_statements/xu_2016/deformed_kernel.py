@@ -208,8 +208,6 @@ ANY_KERNEL = stated(
     "Equation (5), any kernel",
     draw=_draw_kernel,
     check=_check_kernel,
-    says={"constant": 0},
-    right={"constant": 1},
     witnesses=(
         {
             "x": [vector(0), vector(1), vector(2)],
@@ -260,13 +258,7 @@ def _check_equation_6(
     trial.exactly(same, "another feasible set", slacks=xi, found=g)
 
 
-SAME = stated(
-    "Equations (6) and (7)",
-    draw=_draw_equation_6,
-    check=_check_equation_6,
-    says={"last": 1, "ridge": 1},
-    wrong={"z~ = [z; 0]": {"last": 0}, "rho not penalised": {"ridge": 0}},
-)
+SAME = stated("Equations (6) and (7)", draw=_draw_equation_6, check=_check_equation_6)
 
 
 # ==========================================================================================
@@ -403,10 +395,4 @@ def _check_footnote(
     trial.exactly(np.array_equal(product, identity(len(a))), "not the inverse", product=product)
 
 
-FOOTNOTE = stated(
-    "Footnote 2",
-    draw=_draw_equation_12,
-    check=_check_footnote,
-    says={"sign": -1, "turned": True},
-    wrong={"+ for -": {"sign": 1}, "C for C^-1": {"turned": False}},
-)
+FOOTNOTE = stated("Footnote 2", draw=_draw_equation_12, check=_check_footnote)

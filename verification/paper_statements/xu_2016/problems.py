@@ -119,13 +119,7 @@ def _check_free(trial: Trial, p: Plus, *, free: bool) -> None:
     trial.exactly(without == kept, "the optima differ", without=without, kept=kept)
 
 
-FREE = stated(
-    "Squared-hinge SVM, xi >= 0",
-    draw=draw_tilted,
-    check=_check_free,
-    says={"free": True},
-    wrong={"slacks tied by v~ as in (3)": {"free": False}},
-)
+FREE = stated("Squared-hinge SVM, xi >= 0", draw=draw_tilted, check=_check_free)
 
 
 @of_plus
@@ -144,8 +138,6 @@ VARIABLES_PRINTED = stated(
     "Section 3, n variables by the square",
     draw=draw_tilted,
     check=_check_variables,
-    says={"kept": True},
-    right={"kept": False},
     witnesses=(TWO,),
 )
 
@@ -165,13 +157,7 @@ def _check_rho(trial: Trial, p: Plus, *, penalised: int) -> None:
     trial.exactly(value == -point.value, "values differ", primal=value, dual=-point.value)
 
 
-RHO = stated(
-    "Equation (3), penalty on rho",
-    draw=draw_plus,
-    check=_check_rho,
-    says={"penalised": 0},
-    wrong={"Q of (5)": {"penalised": 1}},
-)
+RHO = stated("Equation (3), penalty on rho", draw=draw_plus, check=_check_rho)
 
 
 # ==========================================================================================
@@ -275,28 +261,9 @@ def _draw_duality(rng: Rng) -> Inputs:
     return {**given, "others": others}
 
 
-DUALITY = stated(
-    "Equations (1) and (2)",
-    draw=_draw_duality,
-    check=_check_duality,
-    says={"rows": (0, 1), "divisor": 1, "nonneg": True, "both": True},
-    wrong={
-        "without sum(a+b-C) = 0": {"rows": (0,)},
-        "without a'y = 0": {"rows": (1,)},
-        "1/lam for 1/(2 lam)": {"divisor": 2},
-        "b = 0": {"both": False},
-    },
-)
+DUALITY = stated("Equations (1) and (2)", draw=_draw_duality, check=_check_duality)
 
-VARIABLES = DUALITY.also(
-    "Equation (2) with b = 0",
-    says={"nonneg": False, "both": False},
-    wrong={
-        "xi >= 0 kept": {"nonneg": True},
-        "without sum(a-C) = 0": {"rows": (0,)},
-        "without a'y = 0": {"rows": (1,)},
-    },
-)
+VARIABLES = DUALITY.also("Equation (2) with b = 0")
 
 
 @of_plus
@@ -308,13 +275,7 @@ def _check_constant(trial: Trial, p: Plus, *, rows: Sequence[int]) -> None:
         trial.exactly(sum(plain.gamma) == 0, "sum(a+b-C) is not 0", gamma=plain.gamma)
 
 
-ANY_KERNEL = stated(
-    "Equation (2), any kernel",
-    draw=draw_small,
-    check=_check_constant,
-    says={"rows": (0, 1)},
-    wrong={"without sum(a+b-C) = 0": {"rows": (0,)}},
-)
+ANY_KERNEL = stated("Equation (2), any kernel", draw=draw_small, check=_check_constant)
 
 
 # ==========================================================================================
@@ -354,8 +315,6 @@ BACK_PRINTED = stated(
     "Problem (3), falling back to an SVM",
     draw=_draw,
     check=_check_back,
-    says={"delta": ZERO},
-    right={"delta": ONE},
     witnesses=(
         {
             "x": [vector(0), vector(1), vector(2), vector(3)],

@@ -455,14 +455,7 @@ def _draw_twins(rng: Rng) -> Inputs:
 
 
 UNIQUE_PRINTED = stated(
-    "Algorithm 1, the dual variables",
-    draw=_draw_twins,
-    check=_check_unique,
-    says={"unique": ("a",)},
-    right={"unique": ("w", "b", "v~", "xi")},
-    witnesses=(TWINS,),
+    "Algorithm 1, the dual variables", draw=_draw_twins, check=_check_unique, witnesses=(TWINS,)
 )
 
-UNIQUE = UNIQUE_PRINTED.corrected(
-    "Problem (3), uniqueness", wrong={"alpha too": {"unique": ("w", "a")}}
-)
+UNIQUE = UNIQUE_PRINTED.corrected("Problem (3), uniqueness")
