@@ -18,6 +18,7 @@ from verification.paper_statements import (
     to_markdown,
     try_claim,
 )
+from verification.selftest.errata import ERRATA
 
 ROWS = claims()
 
@@ -76,6 +77,13 @@ def test_numbers_are_unique_and_papers_found_by_their_folders():
     assert len({(paper, row.number) for paper, row in ROWS}) == len(ROWS)
     assert {paper for paper, _ in ROWS} == set(papers())
     assert all(paper.title for paper in papers().values())
+
+
+def test_an_erratum_is_known_and_its_row_no_verified_one():
+    errata = {row.erratum: row.expected for _, row in ROWS if row.erratum}
+    assert len(errata) >= 11
+    assert set(errata) <= set(ERRATA)
+    assert set(errata.values()) == {"refuted", "repaired"}
 
 
 def test_rows_stand_in_the_order_of_the_sections():

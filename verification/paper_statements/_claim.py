@@ -86,6 +86,10 @@ class Claim:
     apart
         One of `APART` where nothing of the product can be evaluated on the instances; by default that
         of printed numbers for a row without instances, and else nothing: see `_product`.
+    erratum
+        Key of `verification.selftest.errata.ERRATA` that it refutes, or repairs.
+    paper, text
+        The folder of the paper, and what its record has under a number: see `_record`.
 
     Raises
     ------
@@ -111,6 +115,7 @@ class Claim:
     quote: str = ""
     witness: str = ""
     apart: str = ""
+    erratum: str = ""
     paper: str = ""
     text: Callable[[str], Mapping[str, Any]] = field(default=_alone, repr=False)
 
