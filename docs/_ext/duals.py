@@ -65,9 +65,8 @@ def claimed() -> dict[str, str]:
 
     found: dict[str, str] = {}
     for paper, claim in claims():
-        module = str(getattr(claim.check, "__module__", "")).rpartition(".")[2]
-        if claim.expected in ("refuted", "repaired"):
-            found.setdefault(f"{paper}/{module}", anchor(paper, claim.number))
+        if claim.erratum:
+            found[claim.erratum] = anchor(paper, claim.number)
     return found
 
 

@@ -18,6 +18,7 @@ from verification.paper_statements import (
     to_markdown,
     try_claim,
 )
+from verification.selftest.errata import ERRATA
 
 ROWS = claims()
 
@@ -75,7 +76,14 @@ def test_every_row_says_how_it_could_fail(paper, row):
 def test_numbers_are_unique_and_papers_found_by_their_folders():
     assert len({(paper, row.number) for paper, row in ROWS}) == len(ROWS)
     assert {paper for paper, _ in ROWS} == set(papers())
-    assert all(module.TITLE for module in papers().values())
+    assert all(paper.title for paper in papers().values())
+
+
+def test_an_erratum_is_known_and_its_row_no_verified_one():
+    errata = {row.erratum: row.expected for _, row in ROWS if row.erratum}
+    assert len(errata) >= 11
+    assert set(errata) <= set(ERRATA)
+    assert set(errata.values()) == {"refuted", "repaired"}
 
 
 def test_rows_stand_in_the_order_of_the_sections():
@@ -129,15 +137,21 @@ def test_a_claim_says_whose_statement_it_is(changes, message):
         claim(**changes)
 
 
-def test_a_voice_is_kept_with_the_status_alone():
-    said = claim(voice="asserted")
-    assert said.also("Proposition 1", "x > 0").voice == "asserted"
-    assert said.also("Proposition 1", "x > 0", expected="repaired").voice == "ours"
+def test_a_row_has_its_own_text_and_the_code_of_the_one_it_is_made_from():
+    text = {"section": "2", "statement": "x > 3", "method": "comparison", "voice": "ours"}
+    first = claim(text=lambda number: {"number": number, **text}, right={"bound": 3})
+    for other in (first.also("Proposition 1", says={"bound": 3}), first.corrected("Proposition 1")):
+        assert (other.number, other.section, other.statement) == ("Proposition 1", "2", "x > 3")
+        assert (other.check, other.draw, other.says) == (first.check, first.draw, {"bound": 3})
+    assert first.corrected().number == "Proposition 0, corrected"
     assert claim(voice=None, expected="repaired").voice == "ours"
-    refuted = claim(voice="implied", quote="x > b", witness="words", expected="refuted")
-    assert refuted.corrected("x > 0").voice == "ours"
-    with pytest.raises(InvalidArgumentError, match="voice=None"):
-        refuted.also("Proposition 1", "x > 0", expected="verified")
+    with pytest.raises(InvalidArgumentError, match=r"number='Lemma 9': no row of statements\.toml in lapin_2015"):
+        ROWS[0][1].also("Lemma 9")
+
+
+@pytest.mark.parametrize("paper", papers())
+def test_every_row_on_record_is_tried(paper):
+    assert sorted(papers()[paper].rows) == sorted(row.number for _, row in claims(paper))
 
 
 def test_the_headline_counts_what_the_paper_asserts_apart():

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import average_precision_score
 
 from verification.paper_statements import _logs, claims, risk, try_claim
-from verification.paper_statements.mohapatra_2014 import equation_2, tables
+from verification.paper_statements.mohapatra_2014 import losses, tables
 from verification.paper_statements.xu_2016 import tables as times
 
 COUNTEREXAMPLES = [
@@ -85,7 +85,7 @@ def test_the_ap_by_thresholds_is_the_one_of_scikit_learn(seed):
     labels = (1, *(int(v) for v in rng.integers(0, 2, 9)))
     scores = [Fraction(int(v)) for v in rng.integers(0, 4, 10)]
     theirs = average_precision_score(labels, [float(v) for v in scores])
-    assert float(equation_2.by_thresholds(labels, scores)) == pytest.approx(theirs, rel=1e-13)
+    assert float(losses.by_thresholds(labels, scores)) == pytest.approx(theirs, rel=1e-13)
 
 
 def test_what_cannot_be_decided_raises():

@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from verification.errors import InvalidArgumentError
-from verification.paper_statements.lapin_2016.tables_6_24 import TABLES
+from verification.paper_statements.lapin_2016.tables import TABLES
 from verification.report.document import Document, Paragraph, table
 
 

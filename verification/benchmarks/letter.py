@@ -52,7 +52,7 @@ SHORT = tuple(row for row in MAIN if row.name in ("smooth top-5 SVM", "top-5 Ent
 
 def longer() -> tuple[Row, ...]:
     """Table 7 of the longer version: 37 methods, top-1 to top-10."""
-    from verification.paper_statements.lapin_2016.tables_6_24 import TABLES
+    from verification.paper_statements.lapin_2016.tables import TABLES
 
     printed = TABLES[7][1].items()
     return tuple(_row(name, [float(v) for v in row], tuple(range(1, 11))) for name, row in printed)

@@ -29,11 +29,7 @@ def trainer(
     """`wrong`, for a trainer of one loss: it says that it takes its parameters, and no kernel matrix."""
     own: dict[str, Any] = {"k": 1} if loss.startswith(("topk", "smooth_topk")) else {}
     own |= {"gamma": 1.0} if loss.startswith("smooth") else {}
-    places = {
-        "X": inspect.Parameter.empty,
-        "y": inspect.Parameter.empty,
-        "C": inspect.Parameter.empty,
-    }
+    places = dict.fromkeys(("X", "y", "C"), inspect.Parameter.empty)
     parameters = [
         inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default)
         for name, default in {**places, **own, "sample_weight": None, "tol": 1e-6}.items()
@@ -48,19 +44,9 @@ def trainer(
     return decorate
 
 
-def fit(
-    loss: str,
-    X: Array | None,
-    y: Array,
-    C: float,
-    k: int | None = None,
-    gamma: float | None = None,
-    sample_weight: Array | None = None,
-    K: Array | None = None,
-    tol: float = 1e-6,
-) -> tuple[Array, Array]:
+def fit(loss: str, X: Weights, y: Array, C: float, **given: Any) -> tuple[Array, Array]:
     """W (m, d) and A (n, m) by the trainer of `fast`, certified to 1e-6 and usually far better."""
-    found = TASK.train(y, C, loss, X, k, gamma, sample_weight, K, tol)
+    found = TASK.train(y, C, loss, X, **given)
     return np.array(found["W"], dtype=float), np.array(found["A"], dtype=float)
 
 
@@ -224,7 +210,7 @@ def erm_kernel_with_a_ridge(
     """A thousandth is added to the diagonal of the Gram matrix, to be safe."""
     if K is not None:
         K = K + 1e-3 * np.eye(len(K))
-    return fit(HINGE, X, y, C, None, None, sample_weight, K)[1]
+    return fit(HINGE, X, y, C, sample_weight=sample_weight, K=K)[1]
 
 
 @trainer("softmax")

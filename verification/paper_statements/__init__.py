@@ -20,7 +20,8 @@ from verification.paper_statements._ledger import (
     try_claim,
 )
 from verification.paper_statements._markdown import headline, to_markdown
-from verification.paper_statements._numbered import Edition, Item, items, missing, named, unknown
+from verification.paper_statements._numbered import Item, items, missing, named, unknown
+from verification.paper_statements._record import Edition, Paper
 from verification.paper_statements._trial import Inputs, Rng, Trial
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Edition",
     "Inputs",
     "Item",
+    "Paper",
     "Rng",
     "Status",
     "Trial",

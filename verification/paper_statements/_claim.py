@@ -38,6 +38,10 @@ def _nothing(rng: Rng) -> Inputs:
     return {}
 
 
+def _alone(number: str) -> Inputs:
+    return {"number": number}
+
+
 @dataclass(frozen=True)
 class Claim:
     """One statement of a paper, as something that can be tried and can fail.
@@ -82,6 +86,10 @@ class Claim:
     apart
         One of `APART` where nothing of the product can be evaluated on the instances; by default that
         of printed numbers for a row without instances, and else nothing: see `_product`.
+    erratum
+        Key of `verification.selftest.errata.ERRATA` that it refutes, or repairs.
+    paper, text
+        The folder of the paper, and what its record has under a number: see `_record`.
 
     Raises
     ------
@@ -107,6 +115,9 @@ class Claim:
     quote: str = ""
     witness: str = ""
     apart: str = ""
+    erratum: str = ""
+    paper: str = ""
+    text: Callable[[str], Mapping[str, Any]] = field(default=_alone, repr=False)
 
     def __post_init__(self) -> None:
         if self.voice is None and self.expected == "repaired":
@@ -146,23 +157,19 @@ class Claim:
         """The refuted claim with contents that are true."""
         return replace(self, says={**self.says, **self.right})
 
-    def also(self, number: str, statement: str, **changes: Any) -> Claim:
-        """Another statement that is tried in the same way.
+    def also(self, number: str, **changes: Any) -> Claim:
+        """Another statement of the paper that is tried in the same way, by check and draw.
 
-        It stands in the same section and keeps method, check, draw, expected status (and with it the
-        voice), number of instances, and of what is said all that is not said otherwise; nothing else.
+        Of what is said it keeps all that is not said otherwise. Its text is that of its own row.
         """
-        says = {**self.says, **changes.pop("says", {})}
-        names = ("section", "method", "check", "expected", "instances", "apart")
-        kept = {name: getattr(self, name) for name in names} | {"draw": self.draw or _nothing}
-        if changes.get("expected", self.expected) == self.expected:
-            kept["voice"] = self.voice
-        return Claim(number=number, statement=statement, says=says, **{**kept, **changes})
+        given = {**self.text(number), **changes}
+        given["says"] = {**self.says, **given.get("says", {})}
+        kept = {"check": self.check, "draw": self.draw or _nothing, "text": self.text}
+        return Claim(**{**kept, **given})
 
-    def corrected(self, statement: str, number: str = "", **changes: Any) -> Claim:
+    def corrected(self, number: str = "", **changes: Any) -> Claim:
         """The true statement in the place of a refuted one, tried in the same way; ours."""
-        number = number or f"{self.number}, corrected"
-        return self.righted().also(number, statement, **{"expected": "repaired", **changes})
+        return self.righted().also(number or f"{self.number}, corrected", **changes)
 
 
 @dataclass(frozen=True)

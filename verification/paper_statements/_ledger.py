@@ -1,7 +1,7 @@
 """The ledger's machinery: how a claim is tried, and what comes out; claims are discovered.
 
-A paper is a folder beside this file, a numbered statement is a file in it, and every module-level
-`Claim` of such a file is a row. Nothing is registered.
+A paper is a folder beside this file, with its record in ``statements.toml``; every module-level `Claim` of a file in
+it is a row. Nothing is registered.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ import re
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from types import ModuleType
 
 import numpy as np
 
 from verification.errors import InvalidArgumentError, VerificationFailedError
 from verification.paper_statements._claim import Claim, ClaimResult, Status, plain
 from verification.paper_statements._product import MOST, compared
+from verification.paper_statements._record import Paper
+from verification.paper_statements._record import paper as record
 from verification.paper_statements._trial import Inputs, Trial
 
 
@@ -68,11 +69,7 @@ def try_claim(
     return ClaimResult(
         paper=paper,
         title=title,
-        number=claim.number,
-        section=claim.section,
-        statement=claim.statement,
         status=status,
-        expected=claim.expected,
         ok=not failure,
         failure=failure,
         instances=trial.instances,
@@ -80,16 +77,11 @@ def try_claim(
         undecided=trial.undecided,
         worst=None if trial.rational_only else trial.worst,
         counterexample=plain(trial.counterexample),
-        method=claim.method,
-        note=claim.note,
-        voice=claim.voice or "ours",
-        quote=claim.quote,
-        witness=claim.witness,
-        read_from=str(getattr(papers().get(paper), "READ", "")) if claim.quote else "",
-        apart=claim.apart,
+        read_from=record(claim.paper).read if claim.quote and claim.paper else "",
         product=tuple(product),
         seed=seed,
         seconds=time.perf_counter() - started,
+        **{name: getattr(claim, name) for name in KEPT},
     )
 
 
@@ -102,6 +94,10 @@ def _evaluated(inputs: Inputs) -> dict[str, str]:
     return found
 
 
+#: What a result keeps of the claim itself.
+KEPT = (
+    "number", "section", "statement", "expected", "method", "note", "voice", "quote", "witness", "apart",
+)  # fmt: skip
 #: Draws beyond the budget as long as the statement was about none of the instances.
 REDRAWS = 100
 
@@ -141,13 +137,11 @@ def _failure(claim: Claim, trial: Trial, status: Status) -> str:
 # ---------------------------------------------------------------------------------- discovery
 
 
-def papers() -> dict[str, ModuleType]:
+def papers() -> dict[str, Paper]:
     """Papers of the ledger: the folders beside this file, by name."""
     package = importlib.import_module("verification.paper_statements")
     names = sorted(info.name for info in pkgutil.iter_modules(package.__path__) if info.ispkg)
-    return {
-        name: importlib.import_module(f"verification.paper_statements.{name}") for name in names
-    }
+    return {name: record(name) for name in names}
 
 
 def claims(paper: str | None = None, only: str = "") -> list[tuple[str, Claim]]:
@@ -166,15 +160,16 @@ def claims(paper: str | None = None, only: str = "") -> list[tuple[str, Claim]]:
             f"paper={paper!r} is not in the ledger; choose one of {', '.join(known)}"
         )
     found: list[tuple[str, Claim]] = []
-    for name, package in known.items():
+    for name in known:
         if paper in (None, name):
-            found += [(name, claim) for claim in _claims_of(package)]
+            found += [(name, claim) for claim in _claims_of(name)]
     wanted = re.compile(re.escape(only) + (r"(?!\d)" if only else ""))
     return [(name, claim) for name, claim in found if wanted.search(claim.number)]
 
 
-def _claims_of(package: ModuleType) -> list[Claim]:
+def _claims_of(paper: str) -> list[Claim]:
     rows: list[Claim] = []
+    package = importlib.import_module(f"verification.paper_statements.{paper}")
     for info in pkgutil.iter_modules(package.__path__):
         if not info.name.startswith("_"):
             module = importlib.import_module(f"{package.__name__}.{info.name}")
@@ -225,7 +220,7 @@ def run_claims(
         raise InvalidArgumentError(
             f"only={only!r}: no claim's number contains it, see `refsolve claims`"
         )
-    titles = {name: str(getattr(module, "TITLE", name)) for name, module in papers().items()}
+    titles = {name: known.title for name, known in papers().items()}
     results: list[ClaimResult] = []
     for done, (name, claim) in enumerate(todo):
         if progress is not None:

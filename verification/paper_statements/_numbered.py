@@ -1,16 +1,16 @@
 """What the papers number, and which rows of the ledger speak of it.
 
-Each paper's folder has a ``_numbered.py`` with its `EDITIONS`: how far each kind is numbered, which
-rows state what their own number does not name, and why a number states nothing (a photograph, a
-link). With these, `missing` says what the ledger passes over, `unknown` what the paper has not.
+Each paper's record has its ``editions``: how far each kind is numbered, which rows state what their own
+number does not name, and why a number states nothing (a photograph, a link).
+With these, `missing` says what the ledger passes over, `unknown` what the paper has not.
 """
 
-import importlib
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from verification.paper_statements._ledger import claims
+from verification.paper_statements._record import Edition, item, paper
 
 #: Kinds that always state something: a reason cannot take the place of a row.
 STATEMENTS = ("Theorem", "Proposition", "Lemma", "Corollary", "Definition", "Algorithm", "Remark")
@@ -24,37 +24,6 @@ _BRACKETS = re.compile(r"\((\d+)\)")
 
 
 @dataclass(frozen=True)
-class Edition:
-    """The numbers of one printing of a paper.
-
-    Attributes
-    ----------
-    last
-        Kind to its last number: ``{"Lemma": 5}`` stands for Lemma 1 to Lemma 5. The kind "Equation"
-        is numbered in brackets.
-    stated_by
-        Item to the rows that state it under another name, e.g. ``{"Equation (4)":
-        ("Proposition 2",)}``.
-    nothing
-        Item to the reason why there is nothing in it to try.
-    same
-        Item to the item of the first edition that it is, where both print it.
-    suffix
-        Words at the end of a row's number that name this edition; "" for the first.
-    """
-
-    last: Mapping[str, int]
-    stated_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    nothing: Mapping[str, str] = field(default_factory=dict)
-    same: Mapping[str, str] = field(default_factory=dict)
-    suffix: str = ""
-
-    def items(self) -> list[str]:
-        """Everything it numbers, e.g. "Lemma 1", "Equation (1)"."""
-        return [_item(kind, n) for kind, last in self.last.items() for n in range(1, last + 1)]
-
-
-@dataclass(frozen=True)
 class Item:
     """A numbered item, the rows about it, and the reason if there is none."""
 
@@ -63,10 +32,6 @@ class Item:
     name: str
     rows: tuple[str, ...]
     reason: str
-
-
-def _item(kind: str, n: int) -> str:
-    return f"{kind} ({n})" if kind == "Equation" else f"{kind} {n}"
 
 
 def named(number: str) -> list[str]:
@@ -79,18 +44,16 @@ def named(number: str) -> list[str]:
     """
     found: list[str] = []
     for kind, numbers in _KIND.findall(number):
-        found += [_item(kind.capitalize(), int(n)) for n in re.findall(r"\d+", numbers)]
+        found += [item(kind.capitalize(), int(n)) for n in re.findall(r"\d+", numbers)]
     for low, high in _RANGE.findall(number):
-        found += [_item("Equation", n) for n in range(int(low) + 1, int(high))]
-    found += [_item("Equation", int(n)) for n in _BRACKETS.findall(number)]
+        found += [item("Equation", n) for n in range(int(low) + 1, int(high))]
+    found += [item("Equation", int(n)) for n in _BRACKETS.findall(number)]
     return list(dict.fromkeys(found))
 
 
-def editions(paper: str) -> tuple[Edition, ...]:
+def editions(name: str) -> tuple[Edition, ...]:
     """The printings of a paper, the first being that whose numbers the rows use."""
-    module = importlib.import_module(f"verification.paper_statements.{paper}._numbered")
-    found: tuple[Edition, ...] = module.EDITIONS
-    return found
+    return paper(name).editions
 
 
 def _edition_of(number: str, known: tuple[Edition, ...]) -> Edition:
@@ -124,9 +87,9 @@ def items(paper: str) -> list[Item]:
 def missing(paper: str) -> list[str]:
     """Numbered items without a row, and without a reason that such an item may have."""
     return [
-        " ".join(filter(None, (item.name, item.edition)))
-        for item in items(paper)
-        if not item.rows and (not item.reason or item.name.split()[0] in STATEMENTS)
+        " ".join(filter(None, (each.name, each.edition)))
+        for each in items(paper)
+        if not each.rows and (not each.reason or each.name.split()[0] in STATEMENTS)
     ]
 
 
@@ -155,6 +118,6 @@ def _unknown(paper: str) -> Iterator[str]:
             for name, first in edition.same.items()
             if first not in known[0].items()
         )
-    for item in items(paper):
-        if item.rows and item.reason:
-            yield f"{item.name}: rows {item.rows}, yet a reason for none"
+    for each in items(paper):
+        if each.rows and each.reason:
+            yield f"{each.name}: rows {each.rows}, yet a reason for none"

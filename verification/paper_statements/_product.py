@@ -39,30 +39,29 @@ def compared(inputs: Inputs) -> Iterator[Compared]:
 # ------------------------------------------------------------------------------------- losses
 
 
-def _loss(
-    stem: str, z: Any, wanted: Any, tolerance: float = ROUNDED, **params: Any
+def _both(
+    stem: str, scores: Any, z: Any, wanted: Any, costs: Any = None, **params: Any
 ) -> Iterator[Compared]:
-    """A loss over the others at margins z, from the scores (0, z) without costs."""
+    """A loss by its fast function at scores of the first class, and by its declaration at the arguments z."""
     import cvxpy as cp
 
     import fast
 
-    module = catalogue.load(stem)
-    z = floats(z)
-    scores, costs = np.append(0.0, z), np.zeros(z.size + 1)
-    found = getattr(fast.losses, stem).value(scores, 0, costs=costs, **params)
+    module, given = catalogue.load(stem), params if costs is None else {**params, "costs": costs}
+    found = getattr(fast.losses, stem).value(scores, 0, **given)
     yield Compared(f"fast.losses.{stem}.value", found, float(wanted), ROUNDED)
     if hasattr(module, "value"):
-        expression = module.value(cp.Constant(z), **params)
-        own = bool(expression.variables())
-        value = (
+        expression, off = module.value(cp.Constant(z), **params), ROUNDED
+        if expression.variables():  # a value that is a minimum itself
             cp.Problem(cp.Minimize(expression)).solve(solver="CLARABEL")
-            if own
-            else float(expression.value)
-        )
-        yield Compared(
-            f"refsolve.losses.{stem}.value", value, float(wanted), SOLVED if own else tolerance
-        )
+            off = SOLVED
+        yield Compared(f"refsolve.losses.{stem}.value", float(expression.value), float(wanted), off)
+
+
+def _loss(stem: str, z: Any, wanted: Any, **params: Any) -> Iterator[Compared]:
+    """A loss over the others at margins z, from the scores (0, z) without costs."""
+    z = floats(z)
+    yield from _both(stem, np.append(0.0, z), z, wanted, np.zeros(z.size + 1), **params)
 
 
 def hinges(z: Any, k: int, gamma: Fraction | None = None) -> Iterator[Compared]:
@@ -154,10 +153,6 @@ def _counts(inputs: Inputs) -> Iterator[Compared]:
 
 def _binary(inputs: Inputs) -> Iterator[Compared]:
     """A binary loss at a, as one class of one-vs-all beside another that costs nothing."""
-    import cvxpy as cp
-
-    import fast
-
     a = first(inputs, "a", "p", "other")
     gamma = inputs.get("gamma")
     z = 1 - a
@@ -165,15 +160,7 @@ def _binary(inputs: Inputs) -> Iterator[Compared]:
     stem = "ova_smooth_hinge" if gamma else "ova_hinge"
     wanted = z * x - gamma * x * x / 2 if gamma else max(ZERO, z)
     params = {"gamma": float(gamma)} if gamma else {}
-    found = getattr(fast.losses, stem).value(np.array([float(a), -9.0]), 0, **params)
-    yield Compared(f"fast.losses.{stem}.value", found, float(wanted), ROUNDED)
-    expression = catalogue.load(stem).value(cp.Constant([float(z), -8.0]), **params)
-    value = (
-        cp.Problem(cp.Minimize(expression)).solve(solver="CLARABEL") if gamma else expression.value
-    )
-    yield Compared(
-        f"refsolve.losses.{stem}.value", float(value), float(wanted), SOLVED if gamma else ROUNDED
-    )
+    yield from _both(stem, np.array([float(a), -9.0]), [float(z), -8.0], wanted, **params)
 
 
 def _probabilities(inputs: Inputs) -> Iterator[Compared]:
@@ -216,10 +203,8 @@ def _projections(inputs: Inputs) -> Iterator[Compared]:
             yield from _set("capped_simplex", a, wanted, r=r, cap=cap)
         return
     yield from _set("topk_cone", a, project_cone(a, k, rho), k=k, rho=rho)
-    for radius in (r,) if r is not None else (ONE,):
-        yield from _set(
-            "topk_simplex_alpha", a, project_simplex(a, k, rho, radius), k=k, r=radius, rho=rho
-        )
+    sized = {"k": k, "r": ONE if r is None else r, "rho": rho}
+    yield from _set("topk_simplex_alpha", a, project_simplex(a, k, rho, sized["r"]), **sized)
 
 
 def _set(stem: str, a: Any, wanted: Any, **params: Any) -> Iterator[Compared]:
@@ -229,24 +214,18 @@ def _set(stem: str, a: Any, wanted: Any, **params: Any) -> Iterator[Compared]:
     import fast
 
     numbers = {n: float(v) if isinstance(v, Fraction) else v for n, v in params.items()}
-    x = np.asarray(getattr(fast.sets, stem).project(floats(a), **numbers))
-    yield Compared(
-        f"fast.sets.{stem}.project",
-        x,
+    size, module, exactly = (
+        max(1.0, float(abs(floats(a)).max())),
+        catalogue.load(stem),
         floats(wanted),
-        1e-8 * max(1.0, float(abs(floats(a)).max())),
     )
-    module = catalogue.load(stem)
+    x = np.asarray(getattr(fast.sets, stem).project(floats(a), **numbers))
+    yield Compared(f"fast.sets.{stem}.project", x, exactly, 1e-8 * size)
     rho = params.pop("rho", ZERO)
-    declared = {n: v for n, v in numbers.items() if n != "rho"}
-    rules = module.constraints(cp.Constant(floats(wanted)), **declared)
+    numbers.pop("rho", None)
+    rules = module.constraints(cp.Constant(exactly), **numbers)
     missed = max(float(np.max(rule.violation(), initial=0)) for rule in rules)
-    yield Compared(
-        f"refsolve.sets.{stem}.constraints",
-        missed,
-        0.0,
-        ROUNDED * max(1.0, float(abs(floats(a)).max())),
-    )
+    yield Compared(f"refsolve.sets.{stem}.constraints", missed, 0.0, ROUNDED * size)
     point, s = np.array(wanted, dtype=object), sum(wanted, ZERO)
     slope = np.array([u - v - rho * s for u, v in zip(a, wanted, strict=True)], dtype=object)
     gap = module.residual(point[None], slope[None], **params)[0]
@@ -270,31 +249,18 @@ def _risk(inputs: Inputs) -> Iterator[Compared]:
     from refsolve.models import multiclass_erm
 
     problem = inputs["problem"]
-    w = inputs.get("w")
-    rows = (
-        np.asarray(w)
-        if w is not None
-        else np.array(
-            [[ONE * (i - j) for j in range(problem.examples.shape[1])] for i in range(problem.m)]
-        )
-    )
-    wanted = float(_erm.primal(problem, rows, hinge_alpha))
-    X = np.array(problem.examples, dtype=float)
-    W, y, lam = np.array(rows, dtype=float).T, np.array(problem.labels), float(problem.lam)
-    value = fast.losses.topk_hinge_alpha.value(X @ W, y, k=problem.k)
-    yield Compared(
-        "fast.losses.topk_hinge_alpha.value",
-        np.mean(value) + lam / 2 * (W**2).sum(),
-        wanted,
-        ROUNDED,
-    )
+    rows, width = inputs.get("w"), problem.examples.shape[1]
+    if rows is None:
+        rows = [[ONE * (i - j) for j in range(width)] for i in range(problem.m)]
+    wanted = float(_erm.primal(problem, np.array(rows), hinge_alpha))
+    X, W = np.array(problem.examples, dtype=float), np.array(rows, dtype=float).T
+    y, lam, name = np.array(problem.labels), float(problem.lam), "topk_hinge_alpha"
+    value = np.mean(fast.losses.topk_hinge_alpha.value(X @ W, y, k=problem.k))
+    value += lam / 2 * (W**2).sum()
+    yield Compared(f"fast.losses.{name}.value", value, wanted, ROUNDED)
     given = {"X": X, "W": W, "lam": lam, "k": problem.k, "n_classes": problem.m}
-    yield Compared(
-        "refsolve.models.multiclass_erm.primal",
-        multiclass_erm.primal("topk_hinge_alpha", y, **given),
-        wanted,
-        ROUNDED,
-    )
+    found = multiclass_erm.primal(name, y, **given)
+    yield Compared("refsolve.models.multiclass_erm.primal", found, wanted, ROUNDED)
 
 
 def _query(s: Any, t: Any) -> Iterator[Compared]:
@@ -344,26 +310,15 @@ def _triplets(inputs: Inputs) -> Iterator[Compared]:
     Z, C, lam = np.array(plus.z, dtype=float), float(plus.c), float(plus.lam)
     wanted = np.array(plus.q, dtype=float)
     yield Compared("fast.svm_plus.deformed_kernel", quick(Z=Z, C=C, lam=lam), wanted, ROUNDED)
-    yield Compared(
-        "refsolve deformed_kernel", model.deformed_kernel(Z=Z, C=C, lam=lam), wanted, ROUNDED
-    )
+    declared = model.deformed_kernel(Z=Z, C=C, lam=lam)
+    yield Compared("refsolve deformed_kernel", declared, wanted, ROUNDED)
     if len(set(inputs["y"])) < 2:
         return
-    best = plus.solved
-    given: dict[str, Any] = {
-        "X": np.array(plus.x, dtype=float),
-        "y": np.array(plus.y, dtype=int),
-        "Z": Z,
-        "C": C,
-        "lam": lam,
-    }
-    found = model.certificate(**given, alpha=floats(best.alpha))
-    yield Compared(
-        "refsolve.models.svm_plus_squared_hinge.certificate",
-        [found.primal, found.dual],
-        [float(best.value)] * 2,
-        SOLVED,
-    )
+    X, y = np.array(plus.x, dtype=float), np.array(plus.y, dtype=int)
+    found = model.certificate(X=X, y=y, Z=Z, C=C, lam=lam, alpha=floats(plus.solved.alpha))
+    bracket, best = [found.primal, found.dual], [float(plus.solved.value)] * 2
+    name = "refsolve.models.svm_plus_squared_hinge.certificate"
+    yield Compared(name, bracket, best, SOLVED)
 
 
 def _correcting(inputs: Inputs) -> Iterator[Compared]:

@@ -5,14 +5,11 @@ A conjugate is computed from the loss alone: sup <v,x> - loss(x) is a linear pro
 losses are maxima of finitely many affine functions ("pieces").
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-import numpy as np
-
-from verification.paper_statements._claim import Claim
 from verification.paper_statements._rational import (
     Matrix,
     Numbers,
@@ -191,29 +188,11 @@ def draw_pair(rng: Rng, largest: int = 5, k: int | None = None) -> Inputs:
     return {"a": draw_vector(rng, m), "b": draw_dual(rng, m, chosen), "c": costs(m, y), "k": chosen}
 
 
-def pair_claim(
-    number: str,
-    section: str,
-    statement: str,
-    *,
+def pair(
     value: Loss,
     pieces: Callable[[int, int], Matrix],
     domain: Callable[[int, int], tuple[Matrix, Vector]],
-    wrong: Mapping[str, Mapping[str, Any]],
-    draw: Callable[[np.random.Generator], dict[str, Any]] = draw_pair,
-    note: str = "",
-) -> Claim:
-    """The claim that value(a + c) and -<c,b> on the domain are conjugate."""
-    return Claim(
-        number=number,
-        voice="asserted",
-        section=section,
-        statement=statement,
-        method="rational linear programs in both directions, from the definition of the conjugate",
-        draw=draw,
-        check=check_pair,
-        says={"value": value, "pieces": pieces, "domain": domain, "formula": linear_on(domain)},
-        wrong=wrong,
-        instances=300,
-        note=note,
-    )
+) -> dict[str, Any]:
+    """What a statement says and how it is checked: value(a + c) and -<c,b> on the domain are conjugate."""
+    says = {"value": value, "pieces": pieces, "domain": domain, "formula": linear_on(domain)}
+    return {"check": check_pair, "says": says}

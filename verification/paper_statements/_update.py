@@ -1,12 +1,11 @@
 """The update of one dual column, against the printed projection; shared by both papers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from verification.paper_statements._claim import Claim
 from verification.paper_statements._cone import project_simplex
 from verification.paper_statements._erm import (
     Problem,
@@ -158,26 +157,3 @@ def check_numerically(
     trial.exactly(at_printed >= at_found, "CVXPY finds a larger dual value", found=found)
     # D is of order 1; the oracle's own certificate is 1e-8 of that.
     trial.within(float(at_printed - at_found), 1e-8, "CVXPY finds a much smaller dual value")
-
-
-def cvxpy_claim(
-    number: str,
-    section: str,
-    draw: Callable[[np.random.Generator], dict[str, Any]],
-    says: Mapping[str, Any],
-    wrong: Mapping[str, Mapping[str, Any]],
-) -> Claim:
-    """The claim that the printed projection is as good as what CVXPY finds for the block."""
-    return Claim(
-        number=number,
-        voice="asserted",
-        section=section,
-        statement="the biased projection attains the maximum of D over the column",
-        method="D at the exact projection against D at CVXPY's block, moved into the domain; the "
-        "certificate is their difference, never negative",
-        draw=draw,
-        check=check_numerically,
-        says=says,
-        wrong=wrong,
-        instances=40,
-    )

@@ -1,27 +1,25 @@
-"""Other people's code, verified as any candidate is: one third-party solver per file, found by discovery.
+"""Other people's code, verified as any candidate is: found by discovery, with what was found as data.
 
-A third-party solver is a module with
+A third-party solver is a function of a module of this folder, the foreign one under the problem's arguments, scaled
+as its documentation says, and an entry of its name in ``findings.toml``:
 
-``PROBLEM`` : str
-    The problem that it solves.
-``PACKAGES`` : tuple of str
-    Distributions that it needs; imported by ``candidate`` when it is called, not before. Without
-    them it is skipped, and counted.
-``candidate`` : callable
-    The foreign function under the problem's arguments, scaled as its documentation says.
-``FIXED``, ``BATCH``, ``CHECKS``, ``REFUSES``, ``ACCURACY`` : optional
+``what``, ``problem``
+    What it is, and the problem that it solves.
+``packages``
+    Distributions that it needs; imported when it is called, not before. Without them it is skipped, and counted.
+``fixed``, ``batch``, ``checks``, ``refuses``, ``accuracy`` : optional
     Passed to `verification.verify`: what the function has built in or promises (``tol``), whether it
     takes batches, the checks that make sense, the errors by which it refuses arguments, and the relative
     accuracy that its authors promise.
-``FOUND`` : str
+``found``
     What was found, and whether it is outside of what its authors promise.
-``DEFECT`` : str, where it is wrong within what they promise
+``defect``, where it is wrong within what they promise
     That in one sentence.
-``REPRODUCE`` : str, where it fails
+``reproduce``, where it fails
     Code with numpy and the foreign package alone that sets ``returned`` and ``right``.
 
-The docstring says what it is. ``python -m verification.third_party`` runs them, ``--record`` stores which
-checks failed, with versions and the smallest counterexample; the gallery in the docs shows that.
+``python -m verification.third_party`` runs them, ``--record`` stores which checks failed, with versions and the
+smallest counterexample; the gallery in the docs shows that.
 """
 
 import functools
@@ -35,6 +33,7 @@ from typing import Any
 
 from verification.kit.loop import verify
 from verification.report.environment import version
+from verification.third_party._making import findings
 from verification.verdicts.report import Report
 
 #: Reports of whole runs, by `record`.
@@ -84,25 +83,16 @@ class ThirdPartySolver:
 @functools.cache
 def discover() -> dict[str, ThirdPartySolver]:
     """All third-party solvers by name."""
-    found = {}
+    functions: dict[str, Any] = {}
     for info in pkgutil.iter_modules(__path__):
         if not info.name.startswith("_"):
-            module: Any = importlib.import_module(f"{__name__}.{info.name}")
-            found[info.name] = ThirdPartySolver(
-                name=info.name,
-                problem=module.PROBLEM,
-                packages=module.PACKAGES,
-                what=" ".join((module.__doc__ or "").split()),
-                candidate=module.candidate,
-                found=" ".join(module.FOUND.split()),
-                reproduce=getattr(module, "REPRODUCE", "").strip(),
-                fixed=dict(getattr(module, "FIXED", {})),
-                batch=getattr(module, "BATCH", None),
-                checks=getattr(module, "CHECKS", None),
-                refuses=getattr(module, "REFUSES", ()),
-                accuracy=getattr(module, "ACCURACY", None),
-                defect=getattr(module, "DEFECT", ""),
-            )
+            functions |= vars(importlib.import_module(f"{__name__}.{info.name}"))
+    found = {}
+    for name, given in findings().items():
+        told: dict[str, Any] = {
+            key: tuple(v) if isinstance(v, list) else v for key, v in given.items()
+        }
+        found[name] = ThirdPartySolver(name=name, candidate=functions[name], **told)
     return found
 
 

@@ -1,5 +1,5 @@
 """Lapin, Hein, Schiele: Top-k Multiclass SVM, NIPS 2015."""
 
-TITLE = "Lapin, Hein, Schiele: Top-k Multiclass SVM (NIPS 2015)"
-#: What quotes were read from.
-READ = "text extracted from the PDF"
+from verification.paper_statements._record import statements
+
+stated = statements(__name__)

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
-from verification.paper_statements._rational import Vector, vector
+from verification.paper_statements import Inputs, Rng, Trial
+from verification.paper_statements._rational import Vector
+from verification.paper_statements.lapin_2016 import stated
 from verification.paper_statements.risk import (
     Minimisers,
     Pieces,
@@ -23,8 +24,6 @@ from verification.paper_statements.risk import (
     partitions,
     wrong_pair,
 )
-
-METHOD = "all minimisers on R^m by proved rational linear programs, m <= 5"
 
 
 def _solve(p: Vector, k: int, pieces: Pieces) -> Minimisers:
@@ -65,67 +64,35 @@ def _all_but_one(m: int, k: int) -> bool:
     return k == m - 1
 
 
-ALPHA = Claim(
-    number="Table 1, top-k hinge alpha",
-    section="2.3",
-    statement="the top-k hinge alpha is top-k calibrated for k = 2",
-    method=METHOD,
-    expected="refuted",
+ALPHA = stated(
+    "Table 1, top-k hinge alpha",
     draw=_draw,
     check=_check_calibrated,
     says={"pieces": hinge_alpha_pieces, "promised": _all},
     right={"promised": _all_but_one},
-    witnesses=(
-        {"p": vector("3/10", "3/10", "1/5", "1/5"), "k": 2},
-        {"p": vector(".3", ".27", ".23", ".2"), "k": 2},
-        {"p": [Fraction(v, 7) for v in (2, 2, 1, 1, 1)], "k": 2},
-    ),
-    instances=20,
-    note="The paper leaves the question open. At each of these p the constant is the only "
-    "minimiser, so that every minimiser errs.",
-    voice="ours",
 )
 
 BETA = ALPHA.also(
-    number="Table 1, top-k hinge beta",
-    statement="the top-k hinge beta is top-k calibrated for k = 2",
+    "Table 1, top-k hinge beta",
     says={"pieces": hinge_beta_pieces},
     right={"pieces": hinge_alpha_pieces, "promised": _all_but_one},
-    witnesses=(
-        {"p": vector("1/2", "3/10", "1/5"), "k": 2},
-        {"p": vector("3/10", "3/10", "1/5", "1/5"), "k": 2},
-        {"p": vector(".3", ".27", ".23", ".2"), "k": 2},
-    ),
-    note="Already for m = 3: the only minimiser is g = (1, 0, 0), which ties the second guess.",
 )
 
 ALPHA_LAST = ALPHA.corrected(
-    number="Table 1, top-k hinge alpha, k = m - 1",
-    statement="over the m - 1 others, the top-k hinge alpha is top-k calibrated for k = m - 1",
+    "Table 1, top-k hinge alpha, k = m - 1",
     draw=partial(_draw, guesses=(2, 3)),
     wrong={
         "beta": {"pieces": hinge_beta_pieces},
         "every k": {"promised": _all},
         "k = 1": {"pieces": lambda m, k, y: hinge_alpha_pieces(m, 1, y)},
     },
-    instances=60,
-    note="Then S_k is the sum of all others, the risk sum_y p_y max{0, 1 - t_y} with t = m g/(m-1), "
-    "<1,t> = 0: t_y = 1 but for the least probable classes.",
 )
 
 PRINTED_LAST = ALPHA.also(
-    number="Table 1, top-k hinge alpha as printed, k = m - 1",
-    statement="the top-k hinge alpha with its sum over all m classes, (6) as printed, is top-k "
-    "calibrated for k = m - 1, as it is over the others",
+    "Table 1, top-k hinge alpha as printed, k = m - 1",
     draw=partial(_draw, guesses=(2, 3)),
     says={"pieces": hinge_printed_pieces, "promised": _all_but_one},
     right={"pieces": hinge_alpha_pieces},
-    witnesses=(
-        {"p": vector("1/2", "3/10", "1/5"), "k": 2},
-        {"p": [Fraction(v, 9) for v in (3, 3, 2, 1)], "k": 3},
-    ),
-    note="The paper leaves the question open. The true class may fill a place of the sum; for k = 2 "
-    "the loss is the beta hinge, whose only minimiser at (5,3,2)/10 is g = (1, 0, 0).",
 )
 
 # --------------------------------------------------------------- every minimiser errs, not just one
@@ -155,13 +122,8 @@ def pairs_tie(p: Vector) -> bool:
     return second < 2 * third and 2 * second < first + third
 
 
-BETA_THREE = Claim(
-    number="Table 1, top-k hinge beta, where m = 3",
-    section="2.3",
-    statement="for m = 3, k = 2 and p_1 > p_2 > p_3 > 0, every minimiser of the top-2 hinge beta "
-    "errs exactly if p_2 < 2 p_3 and 2 p_2 < p_1 + p_3",
-    method=METHOD,
-    expected="repaired",
+BETA_THREE = stated(
+    "Table 1, top-k hinge beta, where m = 3",
     draw=_draw_three,
     check=_check_all_err,
     says={"pieces": hinge_beta_pieces, "errs": pairs_tie},
@@ -170,9 +132,6 @@ BETA_THREE = Claim(
         "p_2 < 2 p_3 alone": {"errs": lambda p: sorted(p)[1] < 2 * sorted(p)[0]},
         "everywhere": {"errs": lambda p: True},
     },
-    instances=120,
-    note="With k = m - 1 the risk is (1/k) sum over pairs i < j of p_i max{0, 1-d} + p_j max{0, 1+d}, "
-    "d = g_i - g_j. Each pair wants d = 1, and the three cannot have it together.",
 )
 
 # ------------------------------------------------------------------ the simplest counterexamples
@@ -209,21 +168,13 @@ def _check_simplest(
                 trial.exactly(not all_err(_solve(p, k, pieces), p, k), "a simpler one", p=p)
 
 
-SMALLEST = Claim(
-    number="Table 1, simplest counterexamples",
-    section="2.3",
-    statement="where every minimiser errs and p_[k] > p_[k+1]: alpha (3,3,2,2)/10 and "
-    "(2,2,1,1,1)/7 for k = 2, beta (5,3,2)/10 for k = 2 and (3,3,2,1)/9 for k = 3, alpha as "
-    "printed the same two and (3,3,3,2,1)/12 for k = 4; no p > 0 of the same m with a smaller "
-    "denominator",
-    method="every p with a smaller denominator, " + METHOD,
-    expected="repaired",
+SMALLEST = stated(
+    "Table 1, simplest counterexamples",
     draw=lambda rng: _case(*SIMPLEST[int(rng.integers(2))]),
     check=_check_simplest,
     says={"total": sum},
     wrong={"still none at that denominator": {"total": lambda counts: sum(counts) + 1}},
     witnesses=tuple(_case(*case) for case in SIMPLEST),
-    instances=1,
 )
 
 # ------------------------------------------------------------------------------- the constant
@@ -261,38 +212,18 @@ _WRONG = {
     "1/(k+1) itself": {"bound": lambda p, k: max(p) <= Fraction(1, k + 1)},
 }
 
-CONSTANT_ALPHA = Claim(
-    number="Table 1, the constant, alpha",
-    section="2.3",
-    statement="for p > 0 the constant is the only minimiser of the top-k hinge alpha exactly if "
-    "all p_y < 1/(k+1); so it is calibrated for no k with m >= k + 2",
-    method=METHOD,
-    expected="repaired",
+CONSTANT_ALPHA = stated(
+    "Table 1, the constant, alpha",
     draw=_draw_constant,
     check=_check_constant,
     says={"pieces": hinge_alpha_pieces, "bound": below},
     wrong=_WRONG,
-    instances=40,
-    note="k = 1 is Proposition 3. Proof: at a constant all margins are 1, and 0 is a subgradient "
-    "of the risk if p_y mass can be sent from each class y to the others, at most p_y/k to each, "
-    "so that as much arrives as was sent; by max-flow, exactly if p_y <= 1/(k+1).",
 )
 
 CONSTANT_BETA = CONSTANT_ALPHA.also(
-    number="Table 1, the constant, beta",
-    statement="the same for the top-k hinge beta",
-    says={"pieces": hinge_beta_pieces},
-    wrong=_WRONG,
-    instances=25,
-    note="At a constant both losses have the same subgradients.",
+    "Table 1, the constant, beta", says={"pieces": hinge_beta_pieces}, wrong=_WRONG
 )
 
 CONSTANT_PRINTED = CONSTANT_ALPHA.also(
-    number="Table 1, the constant, alpha as printed",
-    statement="the same for the top-k hinge alpha as printed, with its sum over all m classes",
-    says={"pieces": hinge_printed_pieces},
-    wrong=_WRONG,
-    instances=25,
-    note="At a constant all k places are filled by others. With k = m - 1, where some p_y is at least "
-    "1/(k+1), the rows on k = m - 1 and on the simplest counterexamples take over.",
+    "Table 1, the constant, alpha as printed", says={"pieces": hinge_printed_pieces}, wrong=_WRONG
 )

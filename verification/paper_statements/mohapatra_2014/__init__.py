@@ -1,5 +1,5 @@
 """Mohapatra, Jawahar, Kumar: Efficient Optimization for Average Precision SVM, NIPS 2014."""
 
-TITLE = "Mohapatra, Jawahar, Kumar: Efficient Optimization for Average Precision SVM (NIPS 2014)"
-#: What quotes were read from.
-READ = "OCR"
+from verification.paper_statements._record import statements
+
+stated = statements(__name__)

@@ -1,16 +1,18 @@
-"""Degenerate data: one class, contradictory samples, indefinite kernels, weights of 0."""
+"""Input on which a problem has no solution, or not the one that is meant."""
 
 import operator
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
-from verification.paper_statements import Claim, Inputs, Rng, Trial
+from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._rational import Relation, draw_vector, vector
 from verification.paper_statements._svm import (
     ONE,
     ZERO,
+    Labels,
     Matrix,
     Plus,
     augmented,
@@ -22,6 +24,11 @@ from verification.paper_statements._svm import (
     semidefinite,
     signed,
 )
+from verification.paper_statements.xu_2016 import stated
+
+# ==========================================================================================
+# Degenerate data: one class, contradictory samples, indefinite kernels, weights of 0.
+# ==========================================================================================
 
 # ------------------------------------------------------------------------------------- one class
 
@@ -41,20 +48,7 @@ def _check_one(trial: Trial, p: Plus, *, biases: tuple[Fraction, ...]) -> None:
         trial.exactly(p.value(w, vt, xi) == 0 and p.feasible(w, b, xi), "not a solution", b=b)
 
 
-ONE_CLASS = Claim(
-    number="Problem (3), one class",
-    section="3",
-    statement="with one class the optimum is 0, at w = 0, v~ = 0 and every b with y b >= 1; "
-    "alpha = 0 is the only dual point, and no support vector gives b",
-    method="the primal points, and an exact linear program over the dual's feasible set",
-    expected="repaired",
-    draw=_draw_one,
-    check=_check_one,
-    says={"biases": (ONE, Fraction(3))},
-    wrong={"b = y/2": {"biases": (Fraction(1, 2),)}, "b = 0": {"biases": (ZERO,)}},
-    instances=30,
-    note="Neither infeasible nor unbounded, but nothing is learnt: training should refuse.",
-)
+ONE_CLASS = stated("Problem (3), one class", draw=_draw_one, check=_check_one)
 
 
 # ---------------------------------------------------------------------------------- feasibility
@@ -71,7 +65,7 @@ def _draw_contradictory(rng: Rng) -> Inputs:
 
 
 @of_plus
-def _check_feasible(trial: Trial, p: Plus, *, constant: int) -> None:
+def _check_feasible_degenerate(trial: Trial, p: Plus, *, constant: int) -> None:
     direction = ray(p.ky + deformed(p.kz + constant, p.c, p.lam), p.y)
     trial.exactly(direction is None, "the dual has a ray: no feasible point", ray=direction)
     if constant:
@@ -80,18 +74,8 @@ def _check_feasible(trial: Trial, p: Plus, *, constant: int) -> None:
         trial.exactly(0 < value <= bound, "the optimum is outside", optimum=value, bound=bound)
 
 
-FEASIBLE = Claim(
-    number="Problem (3), feasibility",
-    section="3",
-    statement="(3) has a feasible point for all data, equal samples with different labels "
-    "included: 0 < optimum <= (Cn + lam)/2, the value at w = 0, rho = 1",
-    method="data with a contradiction; rays of the dual and optimum, rational",
-    expected="repaired",
-    draw=_draw_contradictory,
-    check=_check_feasible,
-    says={"constant": 1},
-    wrong={"without rho": {"constant": 0}},
-    instances=60,
+FEASIBLE = stated(
+    "Problem (3), feasibility", draw=_draw_contradictory, check=_check_feasible_degenerate
 )
 
 
@@ -116,25 +100,7 @@ def _check_bounded(
     )
 
 
-INDEFINITE = Claim(
-    number="Equation (4), any kernel",
-    section="3",
-    statement="any kind of kernel function can be used in (4), also one that is not positive "
-    "semidefinite",
-    method="two samples of both classes, y = (+, -): curvature along the one feasible direction",
-    expected="refuted",
-    draw=_draw_kernel,
-    check=_check_bounded,
-    says={"definite": False},
-    right={"definite": True},
-    witnesses=(
-        {"k": [vector(0, 1), vector(1, 0)], "z": [vector(0)] * 2, "c": ONE, "lam": Fraction(3)},
-    ),
-    instances=40,
-    note="Without a box there is nothing to stop it; an SVM with 0 <= alpha <= C has a solution "
-    "for every kernel.",
-    voice="ours",
-)
+INDEFINITE = stated("Equation (4), any kernel", draw=_draw_kernel, check=_check_bounded)
 
 
 def _draw_correcting(rng: Rng) -> Inputs:
@@ -155,24 +121,8 @@ def _check_correcting(
     trial.exactly(semidefinite(q), "Q is not positive semidefinite", q=q)
 
 
-INDEFINITE_Z = Claim(
-    number="Equation (5), indefinite kernels",
-    apart="general",
-    section="3",
-    statement="any kind of kernel function can be used in (5), also one that is not positive "
-    "semidefinite",
-    method="Q for two samples in rational arithmetic, exact elimination",
-    expected="refuted",
-    draw=_draw_correcting,
-    check=_check_correcting,
-    says={"definite": False},
-    right={"definite": True},
-    witnesses=(
-        {"kz": [vector(-3, 0), vector(0, -3)], "c": ONE, "lam": Fraction(3)},
-        {"kz": [vector(-3, 0), vector(0, -3)], "c": ONE, "lam": ONE},
-    ),
-    instances=40,
-    voice="ours",
+INDEFINITE_Z = stated(
+    "Equation (5), indefinite kernels", draw=_draw_correcting, check=_check_correcting
 )
 
 
@@ -207,20 +157,85 @@ THREE = {
     "lam": ONE,
 }
 
-WEIGHT = Claim(
-    number="Problem (3), weights near 0",
-    section="3",
-    statement="with weights in C/2 sum w_i xi_i^2, a sample whose weight is 0 or tends to 0 "
-    "is as good as absent",
-    method="weights 0 and 1e-6 against no sample, solved in rational arithmetic",
-    expected="refuted",
+WEIGHT = stated(
+    "Problem (3), weights near 0",
     draw=_draw_weight,
     check=_check_weight,
     says={"relation": operator.eq},
     right={"relation": operator.ge},
     witnesses=({**THREE, "weight": ZERO}, {**THREE, "weight": Fraction(1, 10**6)}),
-    instances=30,
-    note="Ours. Its constraint y f(x) >= 1 - g(z) stays, and g is tied by v~: rows of weight 0 "
-    "have to be dropped.",
-    voice="ours",
+)
+
+
+# ==========================================================================================
+# Footnote 1: the correcting function with the label, g = y (v'z + rho).
+# ==========================================================================================
+
+
+def label_signed(k: Matrix, q: Matrix, y: Labels) -> Matrix:
+    """The form of the dual: (K + Q) . yy'."""
+    return signed(k + q, y)
+
+
+def as_before(k: Matrix, q: Matrix, y: Labels) -> Matrix:
+    """That of (4): K . yy' + Q."""
+    return signed(k, y) + q
+
+
+@of_plus
+def _check_feasible_footnote_1(
+    trial: Trial, p: Plus, *, form: Callable[[Matrix, Matrix, Labels], Matrix]
+) -> None:
+    direction = ray(form(p.k, p.q, p.y), p.y)
+    trial.exactly(
+        direction is None, "no feasible point: the dual falls without bound", ray=direction
+    )
+
+
+PRINTED = stated(
+    "Footnote 1 as printed",
+    draw=draw_plus,
+    check=_check_feasible_footnote_1,
+    says={"form": label_signed},
+    right={"form": as_before},
+    witnesses=(
+        {
+            "x": [vector(0), vector(0)],
+            "y": (1, -1),
+            "z": [vector(0), vector(0)],
+            "c": ONE,
+            "lam": ONE,
+        },
+    ),
+)
+
+
+@of_plus
+def _check_dual(trial: Trial, p: Plus, *, form: Callable[[Matrix, Matrix, Labels], Matrix]) -> None:
+    h = form(p.k, p.q, p.y)
+    point = p.minimum(h)
+    if point is None:
+        direction = ray(h, p.y)
+        joined = np.hstack([p.x, p.zt])
+        proved = direction is not None and not any(direction * p.y @ joined)
+        trial.exactly(proved, "neither a solution nor a proof of infeasibility", ray=direction)
+        return
+    w, vt = p.w(point.a), p.vt(point.a * p.y)
+    xi = p.y * (p.zt @ vt)
+    feasible = p.feasible(w, point.mult[0], xi)
+    trial.exactly(feasible, "the primal point of the solution is infeasible", xi=xi)
+    value = p.value(w, vt, xi)
+    trial.exactly(value == -point.value, "values differ", primal=value, dual=-point.value)
+
+
+SIGNED_DUAL = stated(
+    "Footnote 1, dual",
+    draw=draw_plus,
+    check=_check_dual,
+    says={"form": label_signed},
+    wrong={
+        "K . yy' + Q": {"form": as_before},
+        "K + Q . yy'": {"form": lambda k, q, y: k + signed(q, y)},
+        "Q twice": {"form": lambda k, q, y: signed(k + 2 * q, y)},
+    },
 )

@@ -5,8 +5,9 @@ from fractions import Fraction
 from itertools import pairwise
 from math import ceil
 
-from verification.paper_statements import Claim, Trial
+from verification.paper_statements import Trial
 from verification.paper_statements._rational import Vector, vector
+from verification.paper_statements.xu_2016 import stated
 
 DATA = ("Caltech101", "WebQueries")
 #: Table 1: training images, test images, classes.
@@ -55,21 +56,7 @@ def _check_sizes(trial: Trial, *, train: int, test: Sequence[int], classes: Sequ
     trial.exactly(TABLE_1[1][1] == test[1] * classes[1], "another number of test images")
 
 
-SIZES = Claim(
-    number="Table 1",
-    section="4.1",
-    statement="ten training images a class: 1020 for 101 categories and background, 760 for 76 "
-    "queries; at most 50 test images a class, exactly 50 on WebQueries",
-    method="the printed numbers",
-    check=_check_sizes,
-    says={"train": 10, "test": (50, 50), "classes": (102, 76)},
-    wrong={
-        "101 classes": {"classes": (101, 76)},
-        "20 test images": {"test": (20, 50)},
-        "9 training images": {"train": 9},
-    },
-    voice="asserted",
-)
+SIZES = stated("Table 1", check=_check_sizes)
 
 
 def _check_runs(trial: Trial, *, runs: int) -> None:
@@ -84,22 +71,7 @@ def _check_runs(trial: Trial, *, runs: int) -> None:
     trial.exactly(not none, "no number of correct test images gives these", accuracies=none)
 
 
-RUNS = Claim(
-    number="Table 2, one test set",
-    section="4.2",
-    statement="each accuracy is the share of the 2995 or 3800 test images of Table 1 that is "
-    "classified correctly",
-    method="all whole numbers of images within the rounding",
-    expected="refuted",
-    check=_check_runs,
-    says={"runs": 1},
-    right={"runs": 10},
-    note="Five of eight are no k/m to two digits. So they are means, over splits or classes; the "
-    "paper does not say which, and gives no error bars.",
-    voice="implied",
-    quote="The classification accuracy is used as the performance measurement.",
-    witness="words",
-)
+RUNS = stated("Table 2, one test set", check=_check_runs)
 
 
 def _check_order(trial: Trial, *, order: Sequence[str]) -> None:
@@ -110,19 +82,7 @@ def _check_order(trial: Trial, *, order: Sequence[str]) -> None:
         )
 
 
-ORDER = Claim(
-    number="Table 2, order",
-    section="4.2",
-    statement="SVM2+ is above SVM1+, that above SVM, and SVM2K below all, on both data sets",
-    method="the printed numbers",
-    check=_check_order,
-    says={"order": ("SVM2+", "SVM1+", "SVM", "SVM2K")},
-    wrong={
-        "SVM2K above SVM": {"order": ("SVM2+", "SVM1+", "SVM2K", "SVM")},
-        "SVM1+ best": {"order": ("SVM1+", "SVM2+", "SVM", "SVM2K")},
-    },
-    voice="asserted",
-)
+ORDER = stated("Table 2, order", check=_check_order)
 
 
 def _check_error(trial: Trial, *, errors: Fraction, pairs: Sequence[tuple[str, str]]) -> None:
@@ -138,22 +98,7 @@ def _check_error(trial: Trial, *, errors: Fraction, pairs: Sequence[tuple[str, s
             )
 
 
-ERROR = Claim(
-    number="Table 2, standard errors",
-    section="4.2",
-    statement="SVM2+, SVM1+ and SVM differ by less than one standard error of the difference of "
-    "two accuracies measured on m images",
-    method="binomial variances from the printed numbers, rational",
-    expected="repaired",
-    check=_check_error,
-    says={"errors": Fraction(1), "pairs": (("SVM2+", "SVM1+"), ("SVM1+", "SVM"), ("SVM2+", "SVM"))},
-    wrong={
-        "a third of one": {"errors": Fraction(1, 3)},
-        "SVM2K too": {"pairs": (("SVM2+", "SVM2K"),)},
-    },
-    note="For one independent test set each. Paired tests or several splits would be sharper; "
-    "without them the tables do not show that the privileged information helps.",
-)
+ERROR = stated("Table 2, standard errors", check=_check_error)
 
 # ---------------------------------------------------------------------------------- Tables 3 and 4
 
@@ -170,12 +115,8 @@ def _check_ratio(trial: Trial, *, over: str, under: str, said: Vector) -> None:
         )
 
 
-RATIO = Claim(
-    number="Table 4",
-    section="4.2",
-    statement="the speedups 110.6 and 92.5 are the quotients 867.6/7.847 and 189.0/2.044 of "
-    "Table 3",
-    method="quotients with the intervals that rounding leaves",
+RATIO = stated(
+    "Table 4",
     check=_check_ratio,
     says={"over": "SVM1+", "under": "SVM2+", "said": TABLE_4},
     wrong={
@@ -183,7 +124,6 @@ RATIO = Claim(
         "against SVM": {"under": "SVM"},
         "a hundred on both": {"said": vector(100, 100)},
     },
-    voice="asserted",
 )
 
 
@@ -193,25 +133,7 @@ def _check_solvers(trial: Trial, *, power: int, rest: Mapping[str, Fraction]) ->
         trial.exactly(left >= rest[name], f"less is left on {name}", left=left)
 
 
-SOLVERS = Claim(
-    number="Table 4, what it compares",
-    section="4.2",
-    statement="halving the variables saves at most a factor 2^3 = 8 at cubic cost; factors of 13.8 "
-    "and 11.5 are left to the solvers, Mosek against LIBSVM",
-    method="the printed numbers",
-    expected="repaired",
-    check=_check_solvers,
-    says={"power": 3, "rest": {"Caltech101": Fraction("13.8"), "WebQueries": Fraction("11.5")}},
-    wrong={
-        "nothing left: cost n^7": {
-            "power": 7,
-            "rest": {"Caltech101": Fraction(1), "WebQueries": Fraction(1)},
-        },
-        "all of it left": {"power": 3, "rest": dict(zip(DATA, TABLE_4, strict=True))},
-    },
-    note="SVM1+ without xi >= 0 has n variables too, and one class's Q can serve all. A ratio "
-    "means little without the name of the SVM1+ solver.",
-)
+SOLVERS = stated("Table 4, what it compares", check=_check_solvers)
 
 
 def _check_same(trial: Trial, *, under: str, low: Fraction, high: Fraction) -> None:
@@ -219,16 +141,4 @@ def _check_same(trial: Trial, *, under: str, low: Fraction, high: Fraction) -> N
         trial.exactly(low <= least and most <= high, f"outside on {name}", least=least, most=most)
 
 
-SAME = Claim(
-    number="Table 3",
-    section="4.2",
-    statement="with the same solver and size, SVM2+ takes between 0.43 and 1.03 of the SVM's time: "
-    "less than half on Caltech101, 2% more on WebQueries",
-    method="quotients with the intervals that rounding leaves",
-    check=_check_same,
-    says={"under": "SVM", "low": Fraction("0.43"), "high": Fraction("1.03")},
-    wrong={"never more": {"high": Fraction(1)}, "SVM1+ as well": {"under": "SVM1+"}},
-    note="Q costs extra, and yet SVM2+ is the faster one on Caltech101: the times depend on C, chosen "
-    "for each method, as much as on the method.",
-    voice="implied",
-)
+SAME = stated("Table 3", check=_check_same)
