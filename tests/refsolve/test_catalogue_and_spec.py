@@ -9,7 +9,7 @@ import pytest
 import refsolve
 from refsolve import catalogue, declared, protocols
 from refsolve.errors import InvalidParameterError, OracleUncertainError, Status, UnknownProblemError
-from refsolve.spec import Spec, Symbol
+from refsolve.spec import Symbol
 
 
 def test_stems_are_the_files():
@@ -30,16 +30,6 @@ def test_problems_are_stems_times_operations():
         len(catalogue.operations(s)) for k in catalogue.OPERATIONS for s in catalogue.stems(k)
     )
     assert len(refsolve.problems()) == expected
-
-
-@pytest.mark.parametrize("stem", catalogue.stems())
-def test_declarations_are_complete(stem):
-    spec = catalogue.load(stem).SPEC
-    assert isinstance(spec, Spec)
-    assert spec.kind == catalogue.kind(stem)
-    assert spec.title
-    assert spec.source
-    assert spec.scaling
 
 
 @pytest.mark.parametrize("stem", catalogue.stems())

@@ -62,12 +62,6 @@ def test_right_solvers_pass_at_their_promise_and_only_there(problem):
     assert verify(solver, problem, checks=["scales"], every=5, shrink=False).counts["fail"]
 
 
-@pytest.mark.parametrize("accuracy", [0, -1e-9, math.nan, math.inf, 1, 1.5, "1e-3", True])
-def test_what_is_no_promise_is_refused(accuracy):
-    with pytest.raises(InvalidArgumentError, match=r"accuracy=.*0 < accuracy < 1, e\.g\. 1e-10"):
-        verify(beta, PROBLEM, accuracy=accuracy)
-
-
 def test_a_promise_takes_the_place_of_rounding_and_no_less():
     instance = Instance.of("simplex.projection", a=np.array([1.0, 0.7, -0.3]), r=1.0, rho=0.0)
     own = tolerance.size_factor(6) * tolerance.precision(instance)
@@ -209,12 +203,6 @@ def test_k_beside_the_length_and_nothing_judged(short):
     name = "k > len(a)" if short else "ValueError: not today"
     assert report.refused == {name: report.counts["skipped"]}
     assert ("nothing was judged" in report.summary()) is not short
-
-
-@pytest.mark.parametrize("refuses", [Exception, int, "Nothing", "none:Error", KeyboardInterrupt])
-def test_what_is_no_refusal_is_refused(refuses):
-    with pytest.raises(InvalidArgumentError, match="refuses="):
-        verify(limited, PROBLEM, refuses=refuses)
 
 
 def test_on_the_command_line_and_again_from_the_file(tmp_path, monkeypatch):
