@@ -44,7 +44,7 @@ def test_the_accuracy_that_would_have_passed_does(problem):
     def wrong(**given):
         return np.asarray(fast_candidate(problem)(**given)) * (1 + 1e-7)
 
-    options = {"shrink": False, "every": 12}
+    options = {"shrink": False, "every": 40}
     without = verify(wrong, problem, **options)
     assert not without.ok
     assert 2e-8 < without.passes_at <= 1e-7 * KINDS[problem]
@@ -94,14 +94,14 @@ def test_a_promise_turns_no_check_off(wrong):
     assert "no promise of an accuracy lets pass: " in report.summary()
 
 
-def test_broken_once_in_ten_thousand():
+def test_broken_once_in_a_thousand():
     """A soak finds it, names the instance, and says what would have been true."""
     calls = iter(range(10**6))
 
     def broken(a, k, r, rho):
-        return beta(a, k, r, rho) * (1 + 1e-4 * (next(calls) == 7000))
+        return beta(a, k, r, rho) * (1 + 1e-4 * (next(calls) == 700))
 
-    report = verify(broken, PROBLEM, "soak", accuracy=1e-6, count=10_000, checks=["ties"])
+    report = verify(broken, PROBLEM, "soak", accuracy=1e-6, count=1_000, checks=["ties"])
     (failure,) = report.failures
     assert 1e-6 < report.passes_at <= 1.1e-4
     assert report.tally.least.instance == failure.instance
