@@ -1,48 +1,22 @@
 """Rankings in count form, against orders of the samples that are listed and counted one by one."""
 
 import itertools
-from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from refsolve.errors import InvalidParameterError
 from refsolve.losses import average_precision as ap
+from verification.selftest.certificates.rankings import Orders
 
 LABELS = [y for n in (2, 3, 4, 5) for y in itertools.product((0, 1), repeat=n) if 0 < sum(y) < n]
 LABELS_OF_FOUR = [y for y in LABELS if len(y) == 4]
 
 
-def inversions_of(order, y):
-    """Counted pair by pair; ``order`` lists the samples from the top."""
-    place = {sample: i for i, sample in enumerate(order)}
-    return tuple(
-        sum(
-            y[i] != y[j] and (place[j] < place[i]) == bool(y[i]) and place[i] != place[j]
-            for j in range(len(y))
-        )
-        for i in range(len(y))
-    )
-
-
-def average_precision_of(order, y):
-    """Mean precision at the positives, exactly."""
-    hits, total = 0, Fraction(0)
-    for place, sample in enumerate(order, 1):
-        if y[sample]:
-            hits += 1
-            total += Fraction(hits, place)
-    return total / hits
-
-
-def orders(y):
-    return itertools.permutations(range(len(y)))
-
-
 @pytest.mark.parametrize("y", LABELS, ids=str)
 def test_exactly_the_orders_are_rankings(y):
     listed = {tuple(row) for row in ap.all_rankings(y).tolist()}
-    assert listed == {inversions_of(order, y) for order in orders(y)}
+    assert listed == {order.inversions for order in Orders(y).all}
     assert ap.all_rankings(y)[0].sum() == 0
     P, N = sum(y), len(y) - sum(y)
     for vector in itertools.product(*(range((N if label else P) + 1) for label in y)):
@@ -108,10 +82,11 @@ def test_prediction_sorts_and_ties_take_the_worst_or_the_best_order():
             for inversions in map(tuple, ap.all_rankings(y).tolist())
         }
         best = [r for r, value in values.items() if value <= min(values.values()) + 1e-12]
-        sorted_orders = [
-            o for o in orders(y) if all(s[i] >= s[j] for i, j in itertools.pairwise(o))
+        precisions = [
+            1 - r.delta
+            for order, r in zip(itertools.permutations(range(4)), Orders(y).all, strict=True)
+            if all(s[i] >= s[j] for i, j in itertools.pairwise(order))
         ]
-        precisions = [average_precision_of(order, y) for order in sorted_orders]
         for ties, wanted in (("pessimistic", min(precisions)), ("optimistic", max(precisions))):
             found = ap.ranking_from_scores(s, y, ties=ties)
             assert tuple(found.tolist()) in best
