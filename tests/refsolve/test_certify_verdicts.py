@@ -56,6 +56,7 @@ NO_POINT = {
     "many halfspaces": lambda x: [EDGES @ x >= 1, EDGES @ x <= 0.9],
     "exponentials": lambda x: [cp.sum(cp.exp(x)) <= 1, x[0] >= 0.1],
     "equations": lambda x: [x[0] - x[1] == 1, x[1] - x[0] == 1],
+    "an equation without a variable": lambda x: [0 * x[0] == 1, x >= 0],
 }
 FEASIBLE = [
     (lambda x: (cp.exp(x[0]), [x >= 1]), [20.0, 1.0]),
