@@ -11,15 +11,21 @@ from refsolve.spec import Symbol
 GIVEN = {"a": [0.5, -1.0, 2.0], "b": [1.0, -2.0, 0.0], "low": -1.0, "high": [1.0, np.inf, 1.0]}
 
 
-@pytest.mark.parametrize(("wrong", "message"), [
-    ({"b": [1.0, 2.0]}, r"b = \[1.0, 2.0\]: expected .* shape \(3,\)"),
-    ({"b": [1.0, np.inf, 0.0]}, "first at flat index 1"), ({"b": [1.0, 1e-80, 0.0]}, "0 or of magnitude"),
-    ({"b": np.ma.masked_greater([1.0, 2.0, 0.0], 1)}, "masked"),
-    ({"low": np.ma.masked_greater([1.0, 2.0, 0.0], 1)}, "masked"),
-    ({"low": [0.0, np.nan, -np.inf]}, "first at flat index 1"), ({"low": "none"}, "low"),
-    ({"low": 2.0}, "low <= high"), ({"low": np.inf, "high": np.inf}, "low < inf"),
-    ({"capacity": [1.0, 2.0]}, "one plain number"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"b": [1.0, 2.0]}, r"b = \[1.0, 2.0\]: expected .* shape \(3,\)"),
+        ({"b": [1.0, np.inf, 0.0]}, "first at flat index 1"),
+        ({"b": [1.0, 1e-80, 0.0]}, "0 or of magnitude"),
+        ({"b": np.ma.masked_greater([1.0, 2.0, 0.0], 1)}, "masked"),
+        ({"low": np.ma.masked_greater([1.0, 2.0, 0.0], 1)}, "masked"),
+        ({"low": [0.0, np.nan, -np.inf]}, "first at flat index 1"),
+        ({"low": "none"}, "low"),
+        ({"low": 2.0}, "low <= high"),
+        ({"low": np.inf, "high": np.inf}, "low < inf"),
+        ({"capacity": [1.0, 2.0]}, "one plain number"),
+    ],
+)
 def test_a_vector_that_does_not_fit_is_named(wrong, message):
     with pytest.raises(InvalidParameterError, match=message):
         refsolve.solve("knapsack.projection", **{**GIVEN, "capacity": 1.0, **wrong})

@@ -15,8 +15,13 @@ def test_one_compiled_problem_serves_all_values_of_a_structure():
     for _ in range(3):
         for r, rho in ((1.0, 0.0), (2.0, 3.0)):
             refsolve.solve(
-                "topk_simplex_beta.projection", solver="CLARABEL", a=rng.normal(size=6), k=2, r=r, rho=rho,
-            )  # fmt: skip
+                "topk_simplex_beta.projection",
+                solver="CLARABEL",
+                a=rng.normal(size=6),
+                k=2,
+                r=r,
+                rho=rho,
+            )
     assert len(oracle._cache) == 1
     refsolve.solve("topk_simplex_beta.projection", solver="CLARABEL", a=np.ones(6), k=3)
     assert len(oracle._cache) == 2

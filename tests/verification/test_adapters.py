@@ -207,10 +207,19 @@ def test_the_signature_is_the_problems_and_arguments_may_be_lists():
     assert given.tolist() == [3.0, 1.0]
 
 
-@pytest.mark.parametrize(("name", "value"), [
-    ("C", 3.0), ("C n", 12.0), ("2 C", 6.0), ("2 C n", 24.0), ("1/C", 1 / 3), ("1/(2 C)", 1 / 6), ("1/(C n)", 1 / 12),
-    ("1/(2*C*n)", 1 / 24),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("C", 3.0),
+        ("C n", 12.0),
+        ("2 C", 6.0),
+        ("2 C n", 24.0),
+        ("1/C", 1 / 3),
+        ("1/(2 C)", 1 / 6),
+        ("1/(C n)", 1 / 12),
+        ("1/(2*C*n)", 1 / 24),
+    ],
+)
 def test_conventions(name, value):
     given = adapt(lambda X, C: C, scale={"C": name})
     assert given(X=np.zeros((4, 2)), C=3.0) == pytest.approx(value, rel=1e-15)

@@ -377,8 +377,20 @@ def test_parameters_are_read_alike(built, tmp_path):
     ends = [(t, v, not above) for t, v in zip(texts, values, strict=True) for above in (0, 1)
             for v in [np.nextafter(v, np.inf) if above else v]]  # fmt: skip
     wrong = [
-        "0x1", "0x1p", "+1", "1.", ".5", "inf", "nan", "0x1p+1024", "1e999", "0b1", "1_0", "", "1 2",
-    ]  # fmt: skip
+        "0x1",
+        "0x1p",
+        "+1",
+        "1.",
+        ".5",
+        "inf",
+        "nan",
+        "0x1p+1024",
+        "1e999",
+        "0b1",
+        "1_0",
+        "",
+        "1 2",
+    ]
     ends += [(text, 0.0, False) for text in wrong]
     files = [tmp_path / f"{i}.cert" for i in range(len(ends))]
     for file, (text, value, _) in zip(files, ends, strict=True):
@@ -471,8 +483,13 @@ def test_problems_and_projections_are_saved(built, tmp_path):
     assert CliRunner().invoke(app, given).exit_code == 0
     refsolve.solve("simplex.projection", a=[0.6, 0.6, -1.0]).save(tmp_path / "c.cert")
     given = [
-        "--problem", "simplex.projection", "--check", "ties", "--certificates", str(tmp_path / "kept"),
-    ]  # fmt: skip
+        "--problem",
+        "simplex.projection",
+        "--check",
+        "ties",
+        "--certificates",
+        str(tmp_path / "kept"),
+    ]
     assert CliRunner().invoke(app, ["verify", *given]).exit_code == 0
     kept = sorted((tmp_path / "kept").iterdir())
     assert len(kept) > 50

@@ -25,8 +25,15 @@ def test_a_wrong_declaration_is_found(mutant):
 def test_there_are_wrong_ones_of_every_kind_and_they_leave_nothing_behind():
     kinds = {m.kind for m in WRONG}
     wanted = {
-        "value", "conjugate", "domain", "dual set", "generator", "constraints", "maps", "SPEC",
-    }  # fmt: skip
+        "value",
+        "conjugate",
+        "domain",
+        "dual set",
+        "generator",
+        "constraints",
+        "maps",
+        "SPEC",
+    }
     assert wanted <= kinds
     assert len(WRONG) >= 60
     assert len({m.name for m in WRONG}) == len(WRONG)
@@ -55,13 +62,20 @@ def test_every_model_has_a_case():
     assert set(models.CASES) == set(catalogue.stems("models"))
 
 
-@pytest.mark.parametrize(("text", "value"), [
-    ("1/2||x||^2 - <c,x>", 2.5 - 4), ("max{0, S_k(x)/k}", 1.5), ("sum_j x_j log x_j + 1", 2 * np.log(2) + 1),
-    ("(1-s) |c| e^0", None), ("sum_j max(0, x_j - 1)^2", 1),
-    ("min_t t + 1/2 (-t)_+^2 + 1/2 sum_j (x_j - t)_+^2", None),
-    ("k sum_i (x_i - t)_+,  t such that <1,x> - t = 2", 2), ("u,  u the least integer >= 0 with u >= s - 1", 2),
-    ("0 if s <= 1, else +inf", np.inf),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1/2||x||^2 - <c,x>", 2.5 - 4),
+        ("max{0, S_k(x)/k}", 1.5),
+        ("sum_j x_j log x_j + 1", 2 * np.log(2) + 1),
+        ("(1-s) |c| e^0", None),
+        ("sum_j max(0, x_j - 1)^2", 1),
+        ("min_t t + 1/2 (-t)_+^2 + 1/2 sum_j (x_j - t)_+^2", None),
+        ("k sum_i (x_i - t)_+,  t such that <1,x> - t = 2", 2),
+        ("u,  u the least integer >= 0 with u >= s - 1", 2),
+        ("0 if s <= 1, else +inf", np.inf),
+    ],
+)
 def test_formulas_are_read(text, value):
     given = {"x": np.array([1.0, 2.0]), "c": np.array([0.0, 2.0]), "k": 2, "d": 2}
     if value is None:

@@ -45,10 +45,19 @@ def test_without_fixed_a_candidate_is_skipped_where_it_lacks_an_argument():
     assert not report.ok  # k = 1 is the default
 
 
-@pytest.mark.parametrize("fixed", [
-    {"loss": "hinge"}, {"loss": 3}, {"C": -1.0}, {"gamma": 0.0}, {"k": 0}, {"loss": "softmax", "k": 2}, {"tol": 0.0},
-    {"tol": float("nan")},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "fixed",
+    [
+        {"loss": "hinge"},
+        {"loss": 3},
+        {"C": -1.0},
+        {"gamma": 0.0},
+        {"k": 0},
+        {"loss": "softmax", "k": 2},
+        {"tol": 0.0},
+        {"tol": float("nan")},
+    ],
+)
 def test_bad_fixed_values_of_a_model_are_refused(fixed, monkeypatch):
     monkeypatch.setattr(fixing, "PROBES", 5)  # in 1 000 draws, not in 12 000
     with pytest.raises(InvalidArgumentError, match=r"no instance of multiclass_erm\.primal"):

@@ -66,10 +66,16 @@ def right_gram(K, y, C, k):
 
 
 @pytest.mark.usefixtures("few")
-@pytest.mark.parametrize(("problem", "trainer"), [
-    (ERM, gives(lambda W, A: W)), (DUAL, gives(lambda W, A: {"A": A})), (ERM, gives(lambda W, A: (W, A))),
-    (ERM, gives(lambda W, A: Candidate(x=W, dual=A.toarray()))), (ERM, right_gram),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("problem", "trainer"),
+    [
+        (ERM, gives(lambda W, A: W)),
+        (DUAL, gives(lambda W, A: {"A": A})),
+        (ERM, gives(lambda W, A: (W, A))),
+        (ERM, gives(lambda W, A: Candidate(x=W, dual=A.toarray()))),
+        (ERM, right_gram),
+    ],
+)
 def test_right_trainers_pass(problem, trainer):
     report = run(trainer, problem).raise_if_failed()
     assert report.checked >= 3
@@ -162,13 +168,20 @@ def test_rows_of_labels(loss):
         assert judged(instance, {**primal, **dual}).ok
 
 
-@pytest.mark.parametrize(("answer", "expected"), [
-    (np.ones((2, 3)), {"W"}), (sp.csr_array(np.ones((2, 3))), {"W"}), ([[1.0, 2.0]], {"W"}),
-    ((np.ones((2, 3)), np.ones((4, 2))), {"W", "A"}), ({"A": np.ones((4, 2))}, {"A"}),
-    ({"A": np.ones((4, 2)), "W": np.ones((2, 3)), "status": "optimal"}, {"W", "A"}),
-    (type("Model", (), {"W": np.ones((2, 3)), "b": 0})(), {"W"}),
-    (Candidate(np.ones((2, 3)), np.ones((4, 2))), {"W", "A"}), (Candidate(None, parts={"A": np.ones((4, 2))}), {"A"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (np.ones((2, 3)), {"W"}),
+        (sp.csr_array(np.ones((2, 3))), {"W"}),
+        ([[1.0, 2.0]], {"W"}),
+        ((np.ones((2, 3)), np.ones((4, 2))), {"W", "A"}),
+        ({"A": np.ones((4, 2))}, {"A"}),
+        ({"A": np.ones((4, 2)), "W": np.ones((2, 3)), "status": "optimal"}, {"W", "A"}),
+        (type("Model", (), {"W": np.ones((2, 3)), "b": 0})(), {"W"}),
+        (Candidate(np.ones((2, 3)), np.ones((4, 2))), {"W", "A"}),
+        (Candidate(None, parts={"A": np.ones((4, 2))}), {"A"}),
+    ],
+)
 def test_what_a_trainer_may_return(answer, expected):
     from verification.kit.parts import unwrap
 

@@ -30,11 +30,17 @@ from verification.verdicts.verdict import Candidate
 MUTANT = "verification.faulty_solvers.projections:ignores_rho"
 #: One mutant per kind of problem and of check: a set, numbers that are infinite, a batch, state, rankings.
 MUTANTS = {
-    "ignores_rho": "certified_gap", "softmax_without_shift": "saturation", "batch_takes_first_radius": "batch",
-    "reuses_buffer": "purity", "ap_ranks_fall": "ties", "m_dimensional_sum": "ties",
-    "multilabel_sides_swapped": "ties", "truncated_drops_k": "ties", "ap_value_without_the_offset": "ties",
+    "ignores_rho": "certified_gap",
+    "softmax_without_shift": "saturation",
+    "batch_takes_first_radius": "batch",
+    "reuses_buffer": "purity",
+    "ap_ranks_fall": "ties",
+    "m_dimensional_sum": "ties",
+    "multilabel_sides_swapped": "ties",
+    "truncated_drops_k": "ties",
+    "ap_value_without_the_offset": "ties",
     "complement_is_the_sum": "complement",
-}  # fmt: skip
+}
 
 
 def stored_mutant(name, folder):
@@ -155,11 +161,20 @@ def test_a_file_of_schema_1_still_runs_and_is_explained(stored, tmp_path):
 ARRAY = {"dtype": "<f8", "shape": [2], "entries": ["0x1p0", "0x1p0"]}
 SPOILT = {
     "instance": [
-        {}, {"a": 1}, {"a": ARRAY, "r": "x"}, {"a": ARRAY, "r": {"float": "0x1p9999"}}, {"a": ARRAY, "z": 1},
-        {"a": {**ARRAY, "dtype": "<O8"}}, {"a": {**ARRAY, "dtype": "(99999,99999)f8"}},
-        {"a": {**ARRAY, "dtype": "<f3"}}, {"a": {**ARRAY, "dtype": "<f4", "entries": ["0x1p500", "0x1p0"]}},
-        {"a": {**ARRAY, "shape": [2**62, 0]}}, {"a": {**ARRAY, "shape": [-1, -2]}}, {"a": {**ARRAY, "shape": [1, 2]}},
-        {"a": {**ARRAY, "dtype": "<i8", "entries": [2**70, 0]}}, {"a": {**ARRAY, "entries": [1, 2]}},
+        {},
+        {"a": 1},
+        {"a": ARRAY, "r": "x"},
+        {"a": ARRAY, "r": {"float": "0x1p9999"}},
+        {"a": ARRAY, "z": 1},
+        {"a": {**ARRAY, "dtype": "<O8"}},
+        {"a": {**ARRAY, "dtype": "(99999,99999)f8"}},
+        {"a": {**ARRAY, "dtype": "<f3"}},
+        {"a": {**ARRAY, "dtype": "<f4", "entries": ["0x1p500", "0x1p0"]}},
+        {"a": {**ARRAY, "shape": [2**62, 0]}},
+        {"a": {**ARRAY, "shape": [-1, -2]}},
+        {"a": {**ARRAY, "shape": [1, 2]}},
+        {"a": {**ARRAY, "dtype": "<i8", "entries": [2**70, 0]}},
+        {"a": {**ARRAY, "entries": [1, 2]}},
         {"a": {**ARRAY, "entries": ["nan", "inf"]}},
     ],
     "check": [None, 3],
@@ -170,7 +185,7 @@ SPOILT = {
     "settings": [[], {"checks": 3}, {"timeout": "x"}, {"timeout": -1}, {"fixed": {"k": [1]}}],
     "rows": [3, [3]],
     "environment": [[]],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("part", SPOILT)

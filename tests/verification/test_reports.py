@@ -170,12 +170,18 @@ def test_uncertain_and_skipped_are_counted_where_there_are_none() -> None:
     assert shown.good == "1 results judged: 1 pass, 0 skipped, 0 inconclusive"
 
 
-@pytest.mark.parametrize(("counts", "word"), [
-    ({"pass": 3}, "pass"), ({"pass": 3, "inconclusive": 1}, "pass"),
-    ({"inconclusive": 1, "skipped": 2}, "INCONCLUSIVE"), ({"skipped": 2}, "skipped"),
-    ({"expected failure": 2, "pass": 1}, "expected failure"), ({"pass": 9, "timeout": 1}, "FAIL"),
-    ({"unexpected pass": 1}, "FAIL"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("counts", "word"),
+    [
+        ({"pass": 3}, "pass"),
+        ({"pass": 3, "inconclusive": 1}, "pass"),
+        ({"inconclusive": 1, "skipped": 2}, "INCONCLUSIVE"),
+        ({"skipped": 2}, "skipped"),
+        ({"expected failure": 2, "pass": 1}, "expected failure"),
+        ({"pass": 9, "timeout": 1}, "FAIL"),
+        ({"unexpected pass": 1}, "FAIL"),
+    ],
+)
 def test_one_word_for_a_group(counts: dict[str, int], word: str) -> None:
     assert mark(counts).text == word
 

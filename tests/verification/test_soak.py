@@ -29,11 +29,16 @@ TRAINERS = [
 PROJECTIONS = ("simplex.projection", "topk_simplex_alpha.projection", "topk_cone.projection")
 
 
-@pytest.mark.parametrize(("solver", "problem"), [
-    ("fast", PROJECTIONS[SEED % 3]), ("sound", "topk_simplex_beta.projection"),
-    ("fast", "smooth_topk_hinge_alpha.sdca_update"), ("fast", "average_precision.loss_augmented_inference"),
-    ("fast", "softmax.prox"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("solver", "problem"),
+    [
+        ("fast", PROJECTIONS[SEED % 3]),
+        ("sound", "topk_simplex_beta.projection"),
+        ("fast", "smooth_topk_hinge_alpha.sdca_update"),
+        ("fast", "average_precision.loss_augmented_inference"),
+        ("fast", "softmax.prox"),
+    ],
+)
 def test_right_solvers_are_not_called_wrong(solver, problem):
     count = 900 if lookup(problem).generator.rational else 300
     line = soak.run_chunk(soak.Chunk(solver, problem, SEED, count))

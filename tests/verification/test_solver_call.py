@@ -193,11 +193,17 @@ def test_the_main_array_of_a_function_is_no_option():
         Caller(lambda: 0, problem)
 
 
-@pytest.mark.parametrize(("text", "says"), [
-    ("import no_such_module\n", "No module named 'no_such_module'"), ("def f(:\n", "SyntaxError: "),
-    ("1 / 0\n", "ZeroDivisionError: division by zero"), ("import sys\nsys.exit(4)\n", "SystemExit: 4"),
-    ("", "has no attribute 'f'"), ("f = 3\n", "expected a function, got 3"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("import no_such_module\n", "No module named 'no_such_module'"),
+        ("def f(:\n", "SyntaxError: "),
+        ("1 / 0\n", "ZeroDivisionError: division by zero"),
+        ("import sys\nsys.exit(4)\n", "SystemExit: 4"),
+        ("", "has no attribute 'f'"),
+        ("f = 3\n", "expected a function, got 3"),
+    ],
+)
 def test_a_module_that_cannot_be_imported_is_an_error_of_the_user(
     text, says, tmp_path, monkeypatch
 ):

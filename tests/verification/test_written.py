@@ -74,13 +74,20 @@ def test_three_ports_are_wrong_in_later_calls():
     assert project(a)[0] == 1.0
 
 
-@pytest.mark.parametrize(("name", "check"), [
-    ("full_within_1e-9", "extremes"), ("nearly_one_is_one", "extremes"), ("flattened", "batch"),
-    ("number_becomes_a_row", "batch"), ("C_times_k_underflows", "extremes"),
-    ("box_keeps_the_type_of_the_input", "purity"), ("bipartite_zero_if_a_side_is_negative", "certified_gap"),
-    ("multilabel_hinge_update_zero_norm_any_margin", "extremes"),
-    ("bipartite_stops_at_a_ten_millionth_of_the_radius", "extremes"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "check"),
+    [
+        ("full_within_1e-9", "extremes"),
+        ("nearly_one_is_one", "extremes"),
+        ("flattened", "batch"),
+        ("number_becomes_a_row", "batch"),
+        ("C_times_k_underflows", "extremes"),
+        ("box_keeps_the_type_of_the_input", "purity"),
+        ("bipartite_zero_if_a_side_is_negative", "certified_gap"),
+        ("multilabel_hinge_update_zero_norm_any_margin", "extremes"),
+        ("bipartite_stops_at_a_ten_millionth_of_the_radius", "extremes"),
+    ],
+)
 def test_survivors_of_the_first_run_are_found(name, check):
     port = PORTS[name]
     problem = (written.PROBLEMS | written.MORE)[port["of"]]

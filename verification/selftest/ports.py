@@ -27,10 +27,17 @@ from verification.selftest.faults import FAULTS, Array, Params, Right, size
 Solve = Callable[..., Any]
 
 PROBLEMS = (
-    "topk_simplex_alpha.projection", "topk_simplex_beta.projection", "topk_cone.projection", "simplex.projection",
-    "softmax.value", "topk_hinge_alpha.value", "smooth_topk_hinge_alpha.gradient", "topk_hinge_alpha.sdca_update",
-    "softmax.prox", "average_precision.loss_augmented_inference",
-)  # fmt: skip
+    "topk_simplex_alpha.projection",
+    "topk_simplex_beta.projection",
+    "topk_cone.projection",
+    "simplex.projection",
+    "softmax.value",
+    "topk_hinge_alpha.value",
+    "smooth_topk_hinge_alpha.gradient",
+    "topk_hinge_alpha.sdca_update",
+    "softmax.prox",
+    "average_precision.loss_augmented_inference",
+)
 #: What is asked first; the others only of those that survive it.
 FIRST = ("shapes", "batch", "lengths", "products")
 

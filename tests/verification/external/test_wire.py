@@ -73,18 +73,34 @@ def test_answers_may_be_numbers_and_lists(value, shape):
     assert wire.decode(value, "x").dtype == np.float64
 
 
-@pytest.mark.parametrize(("value", "message"), [
-    (["1.5"], "not quoted"), ("0x", "not quoted"), ([None], "infinities are written"), (None, "null where a number"),
-    (True, "true where a number"), ([1.0, False], "false where a number"), ([10**400], "no double"),
-    ("0x1p99999", "no double"), ([[1], [1, 2]], "unequal lengths"), ([[1], 2], "unequal lengths"), ({}, "no values"),
-    ({"values": [1, 2], "shape": [3]}, "not of shape"), ({"values": [1], "shape": [-1]}, "list of lengths"),
-    ({"values": [1], "shape": "x"}, "list of lengths"), ({"values": [1], "dtype": "object"}, "dtype"),
-    ({"values": [1], "dtype": ["float64"]}, "dtype"), ({"values": [1.5], "dtype": "int64"}, "int64"),
-    ({"values": [300], "dtype": "int8"}, "int8"), ({"npz": "nowhere.npz"}, "No such file"),
-    ({"npz": os.devnull}, "need not end"), ({"npz": "a\0b"}, "no file|no array"),
-    (json.loads("[" * 65 + "1" + "]" * 65), "which numpy lacks"),
-    ({"values": [], "shape": [0, 2**63]}, "which numpy lacks"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (["1.5"], "not quoted"),
+        ("0x", "not quoted"),
+        ([None], "infinities are written"),
+        (None, "null where a number"),
+        (True, "true where a number"),
+        ([1.0, False], "false where a number"),
+        ([10**400], "no double"),
+        ("0x1p99999", "no double"),
+        ([[1], [1, 2]], "unequal lengths"),
+        ([[1], 2], "unequal lengths"),
+        ({}, "no values"),
+        ({"values": [1, 2], "shape": [3]}, "not of shape"),
+        ({"values": [1], "shape": [-1]}, "list of lengths"),
+        ({"values": [1], "shape": "x"}, "list of lengths"),
+        ({"values": [1], "dtype": "object"}, "dtype"),
+        ({"values": [1], "dtype": ["float64"]}, "dtype"),
+        ({"values": [1.5], "dtype": "int64"}, "int64"),
+        ({"values": [300], "dtype": "int8"}, "int8"),
+        ({"npz": "nowhere.npz"}, "No such file"),
+        ({"npz": os.devnull}, "need not end"),
+        ({"npz": "a\0b"}, "no file|no array"),
+        (json.loads("[" * 65 + "1" + "]" * 65), "which numpy lacks"),
+        ({"values": [], "shape": [0, 2**63]}, "which numpy lacks"),
+    ],
+)
 def test_what_is_no_array_is_named(value, message):
     with pytest.raises(wire.MalformedError, match=message):
         wire.decode(value, "x")
