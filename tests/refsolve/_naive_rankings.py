@@ -1,51 +1,26 @@
-"""Rankings as the paper writes them: orders of the examples, matrices R, AP by its definition."""
-
-import itertools
+"""Rankings as the paper writes them: every order of the examples, and problem (3) with a constraint for each."""
 
 import cvxpy as cp
 import numpy as np
 
+from verification.selftest.certificates.rankings import Orders
+
 
 def rankings(y):
-    """Delta and R (n, n) restricted to pairs of a positive and a negative, for every order."""
-    n, found = len(y), {}
-    for order in itertools.permutations(range(n)):
-        place = np.argsort(order)
-        R = np.sign(place[None, :] - place[:, None])
-        R = R * (np.asarray(y)[:, None] & (1 - np.asarray(y))[None, :])
-        found[R.tobytes()] = (1 - precision(order, y), R)
-    return list(found.values())
+    """The orders that differ, each with Delta, the coefficients of Psi(R) - Psi(R*), and its inversions."""
+    return list({order.inversions: order for order in Orders(y).all}.values())
 
 
 def precision(order, y):
     """Average precision of an order: mean over positives of the precision at their place."""
-    hits, total = 0, 0.0
-    for k, i in enumerate(order, start=1):
-        if y[i]:
-            hits += 1
-            total += hits / k
-    return total / hits
-
-
-def feature(X, y, R):
-    """Psi(X, R), equation (1)."""
-    P, N = sum(y), len(y) - sum(y)
-    terms = [
-        R[i, j] * (X[i] - X[j]) for i in range(len(y)) for j in range(len(y)) if y[i] and not y[j]
-    ]
-    return np.sum(terms, axis=0) / (P * N)
+    hits = np.cumsum(np.asarray(y)[list(order)])
+    at = np.flatnonzero(np.asarray(y)[list(order)])
+    return (hits[at] / (at + 1)).mean()
 
 
 def cuts(X, y):
     """Delta(R) and Psi(R) - Psi(R*) of every ranking."""
-    best = np.array([[int(a and not b) for b in y] for a in y])
-    star = feature(X, y, best)
-    return [(delta, feature(X, y, R) - star) for delta, R in rankings(y)]
-
-
-def inversions(R, y):
-    """For a positive the negatives above it, for a negative the positives below it."""
-    return np.array([(R[i] < 0).sum() if y[i] else (R[:, i] < 0).sum() for i in range(len(y))])
+    return [(float(r.delta), r.coefficients.astype(float) @ X) for r in rankings(y)]
 
 
 def loss(X, y, w):

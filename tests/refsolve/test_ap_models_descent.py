@@ -39,10 +39,8 @@ def test_each_step_solves_its_convex_program():
         found = certified("ap_ramp.primal", X=X, y=y, C=C)
         proof = found.certificate
         cuts = naive.cuts(X, y)
-        matrices = [naive.inversions(R, y) for _, R in naive.rankings(y)]
-        fixed = next(
-            row for (_, row), c in zip(cuts, matrices, strict=True) if (c == proof.reference).all()
-        )
+        places = [order.inversions for order in naive.rankings(y)]
+        fixed = cuts[places.index(tuple(proof.reference.tolist()))][1]
         w, optimum = naive.solve([(d, row - fixed) for d, row in cuts], C, 2)
         assert proof.primal == pytest.approx(optimum, abs=1e-6 * C)
         assert found.x == pytest.approx(w, abs=1e-3)

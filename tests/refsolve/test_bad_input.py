@@ -90,9 +90,8 @@ def test_losses_refuse_bad_arguments(problem, vector, scalar):
         _refused("y", problem, **{**good, **params, "y": scalar})
         _refused("y", problem, **{**good, **params, "y": 3})
         if case.labels:
-            _refused("y", problem, **{**good, **params, "y": [0, 1, 2]})
-            _refused("y", problem, **{**good, **params, "y": [0, 1]})
-            _refused("y", problem, **{**good, **params, "y": [0, np.nan, 1]})
+            for wrong in ([0, 1, 2], [0, 1], [0, np.nan, 1], [0, 0.5, 1], [[0, 1, 0]]):
+                _refused("y", problem, **{**good, **params, "y": wrong})
 
 
 @pytest.mark.parametrize("stem", LOSSES)

@@ -157,10 +157,6 @@ def test_the_truncated_loss_has_no_dual():
     assert refsolve.solve("truncated_topk_entropy.conjugate", x=[0.1, 0.0], k=2).value == np.inf
     softmax = refsolve.solve("truncated_topk_entropy.conjugate", x=[0.1, 0.2], k=1).value
     assert softmax == pytest.approx(refsolve.solve("softmax.conjugate", x=[0.1, 0.2]).value)
-    with pytest.raises(InvalidParameterError, match="a convex loss"):
-        refsolve.models.multiclass_erm.dual(
-            "truncated_topk_entropy", [0, 1], A=np.zeros((2, 2)), X=np.eye(2), C=1.0, k=1
-        )
 
 
 def test_wrong_truncated_candidates_are_caught():

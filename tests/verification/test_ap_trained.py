@@ -4,20 +4,12 @@ import copy
 
 import numpy as np
 import pytest
-from _trainers import half, twice_C, wrong
 
 import refsolve
 from fast import APSVM, LatentAPSVM
-from fast.models import binary_svm
 from verification import InvalidArgumentError
 from verification.certificates import judge_claims, trained
-from verification.certificates.model import ModelCertificate
 from verification.certificates.ranking_model import ranking_erm
-from verification.trainers import ranking as ranking_trainers
-from verification.verdicts.verdict import Verdict
-
-INSTANCES = ranking_trainers.instances("quick", 0)
-PLAIN = [i for i in INSTANCES if i.problem.name == ranking_trainers.PROBLEM]
 
 
 def data(n=60, d=5, seed=0, share=0.3):
@@ -115,110 +107,3 @@ def test_rankings_that_do_not_exist():
         trained(model_of(X, y, rankings_=lambda r: r[:-1]), X, y)
     with pytest.raises(InvalidArgumentError, match="to fit X"):
         trained(model_of(X, y), X[:, :3], y)
-
-
-@pytest.mark.parametrize("instance", INSTANCES, ids=lambda i: f"{i.stem}-{i.family}")
-def test_the_trainer_passes(instance):
-    judgement = ranking_trainers.examine(instance)
-    assert judgement.verdict is Verdict.PASS, judgement.message
-    assert judgement.gap <= judgement.gap_tolerance
-    if instance.problem.name not in (ranking_trainers.RAMP, ranking_trainers.LATENT):
-        assert judgement.distance <= judgement.distance_tolerance
-
-
-def worst_candidates(model, bags):
-    return np.array([int((bag @ model.coef_[0]).argmin()) for bag in bags])
-
-
-OF_OTHER_MODELS = {
-    "easy examples are ranked like all others, and claimed as difficult": (
-        ranking_trainers.EASY,
-        wrong(APSVM, dropped=["easy_mask"]),
-    ),
-    "goes back to an earlier model of the descent, and says so": (
-        ranking_trainers.RAMP,
-        wrong(
-            APSVM,
-            told={"objectives_": lambda m, X: np.append(0.9 * m.objectives_[-1], m.objectives_)},
-        ),
-    ),
-    "names the worst candidates for the best ones": (
-        ranking_trainers.LATENT,
-        wrong(LatentAPSVM, told={"latent_": worst_candidates}),
-    ),
-    "half of the objective": (
-        ranking_trainers.LATENT,
-        wrong(LatentAPSVM, told={"objectives_": lambda m, X: 0.5 * m.objectives_}),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", OF_OTHER_MODELS)
-def test_wrong_trainers_of_the_other_models_are_found(name):
-    problem, trainer = OF_OTHER_MODELS[name]
-    mine = [i for i in INSTANCES if i.problem.name == problem]
-    assert len(mine) >= 3
-    assert all(ranking_trainers.examine(i, trainer).verdict is Verdict.FAIL for i in mine)
-
-
-WRONG = {
-    "twice the C": wrong(APSVM, C=twice_C),
-    "the sum over queries": wrong(APSVM, C=lambda m, y, given: queries_of(given) * m.C),
-    "one list of all examples": wrong(APSVM, dropped=["groups"]),
-    "half of the weights": wrong(APSVM, told={"coef_": half}),
-    "stops early, and says so": wrong(APSVM, tol=lambda m, y, given: 0.1),
-}
-
-
-def queries_of(given):
-    return 1 if given["groups"] is None else len(np.unique(given["groups"]))
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_trainers_are_found(name):
-    failures, trainer = 0, WRONG[name]
-    several = sum(i.family == "queries" for i in PLAIN)
-    of_queries = ("the sum over queries", "one list of all examples")
-    least = several if name in of_queries else len(PLAIN) // 2
-    for instance in PLAIN:
-        try:
-            failures += ranking_trainers.examine(instance, trainer).verdict is Verdict.FAIL
-        except InvalidArgumentError:  # its rankings are not those of the queries
-            failures += name == "one list of all examples"
-        if failures >= least:
-            return
-    pytest.fail(f"{failures} of {least}")
-
-
-def test_the_reports(monkeypatch):
-    monkeypatch.setattr(ranking_trainers, "COUNTS", {"quick": 1})
-    reports = {r.problem: r.raise_if_failed() for r in ranking_trainers.verify_rankers()}
-    assert set(reports) == {problem for problem, _ in ranking_trainers.FAMILIES}
-    assert sum(r.counts["pass"] for r in reports.values()) == len(ranking_trainers.FAMILIES)
-
-
-# -- the binary SVM ---------------------------------------------------------------------------
-
-
-def test_wrong_trainers_of_the_binary_svm_are_found():
-    def half(**given):
-        found = binary_svm.train(**given)
-        found.w = found.w / 2
-        return found
-
-    def sum_for_mean(X, y, C, **given):
-        return binary_svm.train(X, y, C * len(y), **given)
-
-    mine = [i for i in INSTANCES if i.problem.name == ranking_trainers.BINARY]
-    assert len(mine) >= 3
-    for trainer in (half, sum_for_mean):
-        assert all(ranking_trainers.examine(i, trainer).verdict is Verdict.FAIL for i in mine)
-
-
-def test_what_rounding_hides_is_uncertain():
-    """A gap that consists of the certificate's own rounding is neither pass nor fail."""
-    instance = PLAIN[0]
-    w = np.zeros(instance["X"].shape[1])
-    for error, verdict in ((1e-3, Verdict.INCONCLUSIVE), (1e-9, Verdict.FAIL)):
-        found = ModelCertificate(1.0, 0.999, 1e-3, error, 0.0)
-        assert ranking_trainers.beside(instance, found, w).verdict is verdict

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import logsumexp
+from _naive_losses import loss_value
 from sklearn import config_context
 from sklearn.ensemble import VotingClassifier
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, SGDClassifier
@@ -35,78 +35,48 @@ class Mine(LogisticRegression):
     """A subclass."""
 
 
-def logistic(z: np.ndarray) -> np.ndarray:
-    return np.logaddexp(0.0, -z)
+def risk(loss: str, model: Any, Z: Any, y: np.ndarray, C: float, w: Any = 1.0) -> float:
+    """P of one linear model, by the naive formula; rows go by the sorted labels."""
+    place, b = np.searchsorted(model.classes_, y), model.intercept_
+    f = np.asarray(Z) @ np.reshape(model.coef_, (-1, np.shape(Z)[1])).T + b
+    bias = np.square(b).sum() / 2.0 if isinstance(model, LinearSVC) else 0.0
+    squares = np.square(model.coef_).sum() / 2.0 + bias
+    return float(C * np.sum(w * loss_value(loss, f, place)) + squares)
 
 
-def hinge(z: np.ndarray) -> np.ndarray:
-    return np.maximum(0.0, 1.0 - z)
-
-
-def squared(z: np.ndarray) -> np.ndarray:
-    return hinge(z) ** 2
-
-
-def softmax_risk(model: Any, Z: np.ndarray, y: np.ndarray, w: np.ndarray) -> float:
-    f = Z @ model.coef_.T + model.intercept_
-    f = np.column_stack([0 * f, f]) if f.shape[1] == 1 else f
-    own = f[np.arange(len(f)), np.searchsorted(model.classes_, y)]
-    return float(w @ (logsumexp(f, axis=1) - own))
-
-
-def binary_risk(loss: Any, model: Any, Z: np.ndarray, y: np.ndarray, w: np.ndarray) -> float:
-    f = Z @ np.ravel(model.coef_) + model.intercept_[0]
-    return float(w @ loss(np.where(y == model.classes_[1], f, -f)))
-
-
-def square(model: Any, regularised: bool = False) -> float:
-    b = model.intercept_ if regularised else 0.0
-    return float((np.square(model.coef_)).sum() + np.square(b).sum()) / 2.0
-
-
-def scaled(model: Any, given: np.ndarray) -> np.ndarray:
-    return np.asarray(model[:-1].transform(given))
-
-
-def of_classes(model: Any, y: np.ndarray, each: Any) -> float:
-    """Sum over the problems of OneVsRestClassifier."""
+def whole(loss: str, model: Any, y: np.ndarray) -> float:
+    """P of what a search, a pipeline or one-vs-rest hold: the sum over their problems."""
+    Z, model = X, getattr(model, "best_estimator_", model)
+    if hasattr(model, "steps"):
+        Z, model = model[:-1].transform(X), model[-1]
+    if not hasattr(model, "estimators_"):
+        C = model.C_ if hasattr(model, "C_") else model.C
+        return risk(loss, model, Z, y, float(np.ravel(C)[0]))
     positives = model.classes_[1:] if len(model.estimators_) == 1 else model.classes_
-    return sum(each(e, (y == c) * 1) for e, c in zip(model.estimators_, positives, strict=True))
+    parts = zip(model.estimators_, positives, strict=True)
+    return sum(risk(loss, e, Z, (y == c) * 1, e.C) for e, c in parts)
 
 
-#: Model, classes, and its P from the formula.
-MODELS: dict[str, tuple[Any, tuple[int, ...], Any]] = {
-    "subclass": (Mine(C=HALF, **TIGHT), (2, M),
-                 lambda m, y, w: HALF * softmax_risk(m, X, y, w) + square(m)),
+SEARCH = {"C": [0.03, 0.3]}
+SVM = SVC(C=HALF, kernel="linear", tol=1e-7)
+#: Model, classes, and its loss.
+MODELS: dict[str, tuple[Any, tuple[int, ...], str]] = {
+    "subclass": (Mine(C=HALF, **TIGHT), (2, M), "softmax"),
     "LogisticRegressionCV": (
         LogisticRegressionCV(Cs=[0.03, 0.3], cv=3, l1_ratios=(0,), scoring="accuracy",
-                             use_legacy_attributes=False, **TIGHT), (2, M),
-        lambda m, y, w: m.C_ * softmax_risk(m, X, y, w) + square(m)),
-    "search": (GridSearchCV(LogisticRegression(**TIGHT), {"C": [0.03, 0.3]}, cv=3), (2, M),
-               lambda m, y, w: m.best_params_["C"] * softmax_risk(m.best_estimator_, X, y, w)
-               + square(m.best_estimator_)),
+                             use_legacy_attributes=False, **TIGHT), (2, M), "softmax"),
+    "search": (GridSearchCV(LogisticRegression(**TIGHT), SEARCH, cv=3), (2, M), "softmax"),
     "pipeline": (make_pipeline(StandardScaler(), PolynomialFeatures(2), LogisticRegression(C=HALF, **TIGHT)), (2, M),
-                 lambda m, y, w: HALF * softmax_risk(m[-1], scaled(m, X), y, w) + square(m[-1])),
+                 "softmax"),
     "search of a pipeline": (
         GridSearchCV(make_pipeline(StandardScaler(), LogisticRegression(**TIGHT)),
-                     {"logisticregression__C": [0.03, 0.3]}, cv=3), (M,),
-        lambda m, y, w: m.best_params_["logisticregression__C"]
-        * softmax_risk(m.best_estimator_[-1], scaled(m.best_estimator_, X), y, w) + square(m.best_estimator_[-1])),
-    "one-vs-rest, logistic": (
-        OneVsRestClassifier(LogisticRegression(C=HALF, **TIGHT)), (2, M),
-        lambda m, y, w: of_classes(m, y, lambda e, t: HALF * binary_risk(logistic, e, X, t, w) + square(e))),
-    "one-vs-rest, LinearSVC": (
-        OneVsRestClassifier(LinearSVC(C=HALF, **TIGHT)), (2, M),
-        lambda m, y, w: of_classes(m, y, lambda e, t: HALF * binary_risk(squared, e, X, t, w) + square(e, True))),
-    "one-vs-rest, SVC": (
-        OneVsRestClassifier(SVC(C=HALF, kernel="linear", tol=1e-7)), (2, M),
-        lambda m, y, w: of_classes(m, y, lambda e, t: HALF * binary_risk(hinge, e, X, t, w) + square(e))),
+                     {"logisticregression__C": [0.03, 0.3]}, cv=3), (M,), "softmax"),
+    "one-vs-rest, logistic": (OneVsRestClassifier(LogisticRegression(C=HALF, **TIGHT)), (2, M), "softmax"),
+    "one-vs-rest, LinearSVC": (OneVsRestClassifier(LinearSVC(C=HALF, **TIGHT)), (2, M), "ova_squared_hinge"),
+    "one-vs-rest, SVC": (OneVsRestClassifier(SVM), (2, M), "ova_hinge"),
     "pipeline of one-vs-rest": (
-        make_pipeline(StandardScaler(), OneVsRestClassifier(LinearSVC(C=HALF, **TIGHT))), (M,),
-        lambda m, y, w: of_classes(
-            m[-1], y, lambda e, t: HALF * binary_risk(squared, e, scaled(m, X), t, w) + square(e, True))),
-    "SVC": (SVC(C=HALF, kernel="linear", tol=1e-7), (2,),
-            lambda m, y, w: HALF * binary_risk(hinge, m, X, y, w) + square(m)),
+        make_pipeline(StandardScaler(), OneVsRestClassifier(LinearSVC(C=HALF, **TIGHT))), (M,), "ova_squared_hinge"),
+    "SVC": (SVM, (2,), "ova_hinge"),
 }  # fmt: skip
 
 
@@ -114,11 +84,11 @@ MODELS: dict[str, tuple[Any, tuple[int, ...], Any]] = {
     ("name", "classes"), [(name, m) for name, (_, each, _) in MODELS.items() for m in each]
 )
 def test_models_that_hold_or_extend_known_ones(name: str, classes: int) -> None:
-    model, _, risk = MODELS[name]
+    model, _, loss = MODELS[name]
     y = NAMES[np.minimum(Y, classes - 1)]
     model.fit(X, y)
     found = audit(model, X, y[:, None], tol=1e-5)
-    assert found.primal == pytest.approx(risk(model, y, np.ones(N)), rel=1e-10)
+    assert found.primal == pytest.approx(whole(loss, model, y), rel=1e-10)
     assert found.relative_gap <= 1e-4
     assert found.accuracy == np.mean(model.predict(X) == y)
 
@@ -135,13 +105,13 @@ def test_balanced_classes_count_what_the_library_counts(kind: str, weighted: boo
     Z = (X - 1.0) / 3.0
     y, w = np.minimum(Y, 1), WEIGHTS * (1.0 + 3.0 * (Y == 0)) if weighted else np.ones(N)
     counted = w * weighed(y, np.ones(N) if kind == "rows" else w)
-    cases: list[tuple[Any, Any, float]] = [
-        (SVC(C=HALF, kernel="linear", class_weight="balanced", tol=1e-7), hinge, HALF),
+    cases: list[tuple[Any, str, float]] = [
+        (SVC(C=HALF, kernel="linear", class_weight="balanced", tol=1e-7), "ova_hinge", HALF),
         (SGDClassifier(loss="log_loss", alpha=0.5, class_weight="balanced", max_iter=20_000, tol=None,
-                       average=True, random_state=0), logistic, 1.0 / (0.5 * N)),
+                       average=True, random_state=0), "softmax", 1.0 / (0.5 * N)),
     ] if kind == "rows" else [
-        (LogisticRegression(C=HALF, class_weight="balanced", **TIGHT), logistic, HALF),
-        (OneVsRestClassifier(LogisticRegression(C=HALF, class_weight="balanced", **TIGHT)), logistic, HALF),
+        (LogisticRegression(C=HALF, class_weight="balanced", **TIGHT), "softmax", HALF),
+        (OneVsRestClassifier(LogisticRegression(C=HALF, class_weight="balanced", **TIGHT)), "softmax", HALF),
     ]  # fmt: skip
     for model, loss, C in cases:
         with config_context(enable_metadata_routing=True):
@@ -150,7 +120,7 @@ def test_balanced_classes_count_what_the_library_counts(kind: str, weighted: boo
             model.fit(Z, y, sample_weight=w)
         inner = model.estimators_[0] if hasattr(model, "estimators_") else model
         found = audit(model, Z, y, sample_weight=w, tol=1e-5)
-        P = C * binary_risk(loss, inner, Z, y, counted) + square(inner)
+        P = risk(loss, inner, Z, y, C, counted)
         assert found.primal == pytest.approx(P, rel=1e-10)
         assert found.relative_gap <= 1e-3
 
@@ -164,9 +134,7 @@ def test_a_layer_of_torch_brings_its_bias_and_its_numbers_of_classes() -> None:
         layer.bias[:] = torch.from_numpy(model.intercept_)
     given = {"loss": "softmax", "C": HALF}
     found = audit(layer, X, Y, **given)
-    assert found.primal == pytest.approx(
-        HALF * softmax_risk(model, X, Y, np.ones(N)) + square(model)
-    )
+    assert found.primal == pytest.approx(risk("softmax", model, X, Y, HALF))
     assert found.relative_gap <= 1e-6
     with pytest.raises(InvalidParameterError, match="intercept: given beside the bias"):
         audit(layer, X, Y, intercept=np.zeros(M), **given)
@@ -176,11 +144,8 @@ def test_a_layer_of_torch_brings_its_bias_and_its_numbers_of_classes() -> None:
     bare = torch.nn.Linear(D, M, bias=False).double()
     assert audit(bare, X[some], Y[some] * 2, **given).n_classes == M
     one = torch.nn.Linear(D, 1).double()
-    f = (X @ one.weight.detach().numpy().T + one.bias.detach().numpy())[:, 0]
-    P = (
-        HALF * logistic(np.where(Y > 0, f, -f)).sum()
-        + (one.weight.detach().numpy() ** 2).sum() / 2.0
-    )
+    w, b = one.weight.detach().numpy(), one.bias.detach().numpy()
+    P = HALF * loss_value("softmax", X @ w.T + b, Y > 0).sum() + (w**2).sum() / 2.0
     assert audit(one, X, Y > 0, **given).primal == pytest.approx(P)
 
 

@@ -9,11 +9,10 @@ from _references import tells
 
 from refsolve.proofs.rationals import floats, vector
 from verification import Instance, Verdict, certificates
-from verification.certificates import core, truth
+from verification.certificates import truth
 from verification.instances import families
 from verification.verdicts.verdict import Candidate
 
-SETS = ["simplex", "topk_cone", "topk_simplex_alpha", "topk_simplex_beta"]
 F = Fraction
 
 
@@ -27,29 +26,6 @@ def test_by_hand():
     # both entries equal u with (2 + 4 rho) u = S_2(a)
     assert truth.solution(instance).tolist() == [F(1, 8) / 42] * 2
     tells(instance, right=[floats(truth.solution(instance))], wrong=[[0.0, 0.0]])
-
-
-@pytest.mark.parametrize(
-    "problem",
-    [f"{s}.projection" for s in SETS]
-    + [f"{v}.sdca_update" for v in ("topk_hinge_alpha", "smooth_topk_hinge_beta")],
-)
-@pytest.mark.parametrize("spoil", [1e-9, 1e-3])
-def test_spoiled_answers_fail(problem, spoil):
-    """An error far above rounding in any one entry is seen by both certificates' kinds."""
-    rng = np.random.default_rng(5)
-    seen = 0
-    for instance in families.draw(problem, "random", 40, seed=5):
-        c = core.core(instance)
-        right = certificates.expected(instance)
-        if c.linear or not right.any():
-            continue
-        x = right.copy()
-        i = rng.integers(x.size)
-        x[i] += spoil * (c.spread + abs(right).max())
-        tells(instance, right=[right], wrong=[x])
-        seen += 1
-    assert seen > 20
 
 
 def test_shapes_and_nonfinite_answers_fail():

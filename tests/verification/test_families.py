@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 from _part import every
+from _references import tells
 
 from verification import certificates
 from verification.certificates import core, truth
 from verification.instances import drawing, families
 from verification.problems.problem import lookup, names
-from verification.verdicts.verdict import Candidate
 
 PROBLEMS = names("sets", "losses", "functions")
 
@@ -50,11 +50,31 @@ def test_planted_instances_are_degenerate(problem):
     assert touching >= 15
 
 
+def spoilt(instance, right, rng):
+    """The right answer with an error far above rounding in one entry; None where no error shows."""
+    if not np.isfinite(right).all() or instance.get("sample_weight") == 0:
+        return None
+    problem = instance.problem
+    if not problem.point or problem.ranking or problem.kind == "functions":
+        return right + 1e-6 * (1 + np.abs(right))
+    size = float(np.abs(instance[problem.data]).max(initial=0)) + np.abs(right).max()
+    if not problem.convex or core.is_curved(instance):
+        size = 1 + size
+    elif core.core(instance).linear:
+        return None
+    else:
+        size += core.core(instance).spread
+    wrong = right + 1e-6 * size * (np.arange(right.size) == rng.integers(right.size))
+    return None if np.array_equal(wrong, right) else wrong
+
+
 @pytest.mark.parametrize("problem", PROBLEMS)
-def test_expected_answers_pass_their_own_judge(problem):
+def test_right_answers_pass_the_judge_and_an_error_in_one_entry_does_not(problem):
+    rng, seen = np.random.default_rng(5), 0
     for family in ("random", "planted", "ties"):
         for instance in families.draw(problem, family, 15, seed=1)[:: every(3)]:
-            right = certificates.expected(instance)
-            assert right is not None
-            judgement = certificates.judge(instance, Candidate(np.asarray(right)))
-            assert judgement.ok, (instance.code(), judgement)
+            right = np.asarray(certificates.expected(instance))
+            wrong = spoilt(instance, right, rng)
+            tells(instance, right=[right], wrong=[] if wrong is None else [wrong])
+            seen += wrong is not None
+    assert seen > 3 or not lookup(problem).unique

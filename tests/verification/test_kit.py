@@ -206,11 +206,24 @@ def test_expected_failure_that_passes_is_a_failure():
         ({"seed": "1"}, InvalidArgumentError),
         ({"timeout": "3"}, InvalidArgumentError),
         ({"fixed": ["k"]}, InvalidArgumentError),
+        *(({"accuracy": value}, InvalidArgumentError)
+          for value in (0, -1e-9, np.nan, np.inf, 1, 1.5, "1e-3", True)),
+        *(({"refuses": value}, InvalidArgumentError)
+          for value in (Exception, int, "Nothing", "none:Error", KeyboardInterrupt)),
+        *(({"fixed": {name: value}}, InvalidArgumentError) for name, value in (
+            ("K", 3), ("a", 3), ("k", 0), ("k", 2.5), ("k", True), ("k", "two"), ("r", -1), ("rho", np.nan))),
+        ({"count": 5}, InvalidArgumentError),
+        ({"profile": "soak", "count": 0}, InvalidArgumentError),
+        ({"profile": "soak", "seconds": -1.0}, InvalidArgumentError),
     ],
-)
+)  # fmt: skip
 def test_bad_arguments(arguments, error):
-    with pytest.raises(error, match="expected"):
+    says = r"expected|can fix k, r, rho|only a soak run|refuses="
+    with pytest.raises(error, match=says) as caught:
         verify(**{"candidate": projections.alpha, "problem": PROBLEM, **arguments})
+    name, value = list(arguments.items())[-1]
+    wanted = [name, *value] if isinstance(value, dict) else [name]
+    assert error is UnknownProblemError or any(f"{each}" in str(caught.value) for each in wanted)
 
 
 def test_progress_is_reported():

@@ -44,7 +44,7 @@ def test_the_accuracy_that_would_have_passed_does(problem):
     def wrong(**given):
         return np.asarray(fast_candidate(problem)(**given)) * (1 + 1e-7)
 
-    options = {"shrink": False, "every": 12}
+    options = {"shrink": False, "every": 40}
     without = verify(wrong, problem, **options)
     assert not without.ok
     assert 2e-8 < without.passes_at <= 1e-7 * KINDS[problem]
@@ -60,12 +60,6 @@ def test_right_solvers_pass_at_their_promise_and_only_there(problem):
     solver, accuracy = PROMISED[problem]
     assert verify(solver, problem, accuracy=accuracy, every=9, shrink=False).ok
     assert verify(solver, problem, checks=["scales"], every=5, shrink=False).counts["fail"]
-
-
-@pytest.mark.parametrize("accuracy", [0, -1e-9, math.nan, math.inf, 1, 1.5, "1e-3", True])
-def test_what_is_no_promise_is_refused(accuracy):
-    with pytest.raises(InvalidArgumentError, match=r"accuracy=.*0 < accuracy < 1, e\.g\. 1e-10"):
-        verify(beta, PROBLEM, accuracy=accuracy)
 
 
 def test_a_promise_takes_the_place_of_rounding_and_no_less():
@@ -100,14 +94,14 @@ def test_a_promise_turns_no_check_off(wrong):
     assert "no promise of an accuracy lets pass: " in report.summary()
 
 
-def test_broken_once_in_ten_thousand():
+def test_broken_once_in_a_thousand():
     """A soak finds it, names the instance, and says what would have been true."""
     calls = iter(range(10**6))
 
     def broken(a, k, r, rho):
-        return beta(a, k, r, rho) * (1 + 1e-4 * (next(calls) == 7000))
+        return beta(a, k, r, rho) * (1 + 1e-4 * (next(calls) == 700))
 
-    report = verify(broken, PROBLEM, "soak", accuracy=1e-6, count=10_000, checks=["ties"])
+    report = verify(broken, PROBLEM, "soak", accuracy=1e-6, count=1_000, checks=["ties"])
     (failure,) = report.failures
     assert 1e-6 < report.passes_at <= 1.1e-4
     assert report.tally.least.instance == failure.instance
@@ -209,12 +203,6 @@ def test_k_beside_the_length_and_nothing_judged(short):
     name = "k > len(a)" if short else "ValueError: not today"
     assert report.refused == {name: report.counts["skipped"]}
     assert ("nothing was judged" in report.summary()) is not short
-
-
-@pytest.mark.parametrize("refuses", [Exception, int, "Nothing", "none:Error", KeyboardInterrupt])
-def test_what_is_no_refusal_is_refused(refuses):
-    with pytest.raises(InvalidArgumentError, match="refuses="):
-        verify(limited, PROBLEM, refuses=refuses)
 
 
 def test_on_the_command_line_and_again_from_the_file(tmp_path, monkeypatch):

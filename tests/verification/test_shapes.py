@@ -19,12 +19,13 @@ FULL = {name: dict(getattr(check, name)) for name in ("ROWS", "LENGTHS", "VECTOR
 REST = {name: getattr(check, name) for name in ("DIVISIBLE", "FULL", "IN_ALL")}
 
 
-@pytest.fixture(autouse=True)
-def _all_shapes(monkeypatch):
+@pytest.fixture(autouse=True, scope="module")
+def _all_shapes():
     detection_matrix._drawn.cache_clear()  # few shapes, if another file of tests has been here
-    for name, value in (FULL | REST).items():
-        monkeypatch.setattr(check, name, value)
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in (FULL | REST).items():
+            patch.setattr(check, name, value)
+        yield
     detection_matrix._drawn.cache_clear()
 
 

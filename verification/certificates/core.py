@@ -6,33 +6,53 @@ Projections, proxes, dual updates and gradients all ask for one x:
 
 or, where the curvature is 0 (subgradients of hinges, updates of zero rows), for a maximiser of
 <b,x> there; where the generator is not rational, for the twin in decimals (`refsolve.proofs.curved`). This
-file says, in exact arithmetic, which b, rho and r an instance means, and which x an answer means.
+file says which b, rho and r an instance means, and which x an answer means: in exact arithmetic, or in
+long doubles, for vectors that are long.
 """
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from refsolve import catalogue
 from refsolve import formulas as f
 from refsolve.generators.quadratic import Quadratic
-from refsolve.proofs.curved import Curved, Twin
+from refsolve.proofs import families, rationals
+from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.curved import Curved
 from refsolve.proofs.domain import Domain
-from refsolve.proofs.loss import dual_params, generator_of
+from refsolve.proofs.loss import Loss, generator_of
 from refsolve.proofs.rationals import Vector, exact, number, vector
-from verification.certificates import coordinates
 from verification.instances.instance import Instance
 from verification.problems.problem import lookup
 
 
+class Numbers(NamedTuple):
+    """What numbers are: how floats become some, and how they are summed."""
+
+    vector: Callable[[Any], Array]
+    scalar: Callable[[Any], Any]
+    total: Callable[[Array], Any]
+    #: A vector of which entries may be infinite.
+    parameter: Callable[[Any], Array]
+
+
+def _extended(values: Any) -> Array:
+    return np.asarray(values).astype(Real)
+
+
+EXACT = Numbers(vector, exact, rationals.total, lambda v: f.rationals(v.tolist()))
+EXTENDED = Numbers(_extended, Real, np.sum, _extended)
+
+
 @dataclass(frozen=True)
 class Core:
-    """An instance as a projection, all numbers exact.
+    """An instance as a projection.
 
     Attributes
     ----------
@@ -44,71 +64,74 @@ class Core:
 
     domain: Domain
     b: Vector
-    rho: Fraction
+    rho: Any
     linear: bool
     spread: float
     unit: Fraction = Fraction(1)
 
 
-def _plain(module: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Integers as they are, labels as booleans, reals exact, integers given for them too; infinite ones as they are."""
+def _plain(module: Any, given: Mapping[str, Any], numbers: Numbers = EXACT) -> dict[str, Any]:
+    """Integers as they are, labels as booleans, reals of a kind, integers given for them too."""
     kinds = {symbol.name: symbol.kind for symbol in module.SPEC.symbols}
     found: dict[str, Any] = {}
     for name, value in given.items():
         if isinstance(value, np.ndarray):
             real = value.dtype.kind == "f"
-            found[name] = f.rationals(value.tolist()) if real else value.astype(bool)
+            found[name] = numbers.parameter(value) if real else value.astype(bool)
         elif value is not None:
-            found[name] = value if kinds.get(name) == "integer" else exact(value)
+            found[name] = value if kinds.get(name) == "integer" else numbers.scalar(value)
     return found
 
 
-def own_domain(instance: Instance) -> Domain:
+def own_domain(instance: Instance, numbers: Numbers = EXACT) -> Domain:
     """The set of a projection's instance."""
     module = catalogue.load(instance.stem)
     names = {*module.SPEC.names, *getattr(module, "arguments", ())} - {"a", "rho"}
     given = {n: instance[n] for n in lookup(instance.problem).arguments if n in names}
-    return Domain(instance.stem, _plain(module, given))
+    return Domain(instance.stem, _plain(module, given, numbers))
 
 
-def given_params(instance: Instance) -> dict[str, Any]:
-    """The loss's own parameters in an instance, defaults filled in."""
-    module = catalogue.load(instance.stem)
-    params = {n: instance.get(n) for n in module.SPEC.names}
-    return module.SPEC.check({n: v for n, v in params.items() if v is not None})
+class _Exact(Loss):
+    """A loss with exact parameters: its formulas act on fractions as they do on floats."""
+
+    def __init__(self, stem: str, params: Mapping[str, Any], d: int, y: Any) -> None:
+        super().__init__(stem, params, d, y)
+        real: Any = exact if self.generator.rational else Decimal
+        bound = {n: v if isinstance(v, int) else real(v) for n, v in self.params.items()}
+        self.generator = generator_of(self.module).bind(bound)
+        own = self.domain.module
+        given = _plain(own, self.domain.params)
+        if "r" in own.SPEC.names or own is self.module:
+            given["r"] = Fraction(1)
+        if "y" in given:
+            given["y"] = np.asarray(y).astype(bool)
+        self.domain = Domain(self.domain.stem, given)
+        if isinstance(self.family, families.MultilabelDistribution):
+            mask = vector(np.asarray(y) != 0)
+            self.target = mask / max(1, rationals.total(mask))
 
 
-def domain_of(stem: str, params: dict[str, Any], y: Any = None) -> Domain:
-    """Domain of the conjugate of a loss, with r = 1 where the set has a radius."""
-    module = catalogue.load(stem)
-    stem = module.dual_set
-    own = catalogue.load(stem)
-    found = _plain(own, dual_params(module, params))
-    if "r" in own.SPEC.names or own is module:
-        found["r"] = Fraction(1)
-    if y is not None and "y" in catalogue.arguments(own):
-        found["y"] = np.asarray(y).astype(bool)
-    return Domain(stem, found)
-
-
-def unit_set(instance: Instance) -> Domain:
-    """Domain of the conjugate of an instance's loss."""
-    return domain_of(instance.stem, given_params(instance), instance.get("y"))
+@functools.lru_cache(maxsize=20000)
+def loss(instance: Instance, numbers: Numbers = EXACT) -> Loss:
+    """The formulas of an instance's loss; exact, its radius is 1 where the dual set has one."""
+    module, y = catalogue.load(instance.stem), instance.get("y")
+    params = {n: v for n in module.SPEC.names if (v := instance.get(n)) is not None}
+    size = instance[lookup(instance.problem).data].size
+    d = size if y is None else families.of(module).size(size)
+    return (_Exact if numbers is EXACT else Loss)(instance.stem, params, d, y)
 
 
 def generator(instance: Instance) -> Any:
-    """The generator of an instance's loss, its parameters exact."""
-    declared = generator_of(catalogue.load(instance.stem))
-    number = exact if declared.rational else Decimal
-    params = given_params(instance)
-    return declared.bind({n: v if isinstance(v, int) else number(v) for n, v in params.items()})
+    """The smooth part of the conjugate, its parameters exact."""
+    return loss(instance).generator
 
 
-def costs(instance: Instance) -> Vector:
+def costs(instance: Instance, numbers: Numbers = EXACT) -> Vector:
     """Margins c over the coordinates of x; the loss's default unless given."""
-    size, y = instance[lookup(instance.problem).data].size, instance.get("y")
-    d = size if y is None else coordinates.family(instance.stem).size(size)
-    return coordinates.costs(instance.stem, instance.get("costs"), y, d)
+    form, y, given = loss(instance, numbers), instance.get("y"), instance.get("costs")
+    if given is None:
+        return numbers.vector(form.family.default_costs(form.default_cost, y, form.d))
+    return numbers.vector(given if given.size == form.d else families.others(given, y))
 
 
 def weight(instance: Instance) -> Fraction:
@@ -122,47 +145,44 @@ def mass(instance: Instance) -> Fraction:
     return weight(instance) * (exact(instance["C"]) if instance.operation == "sdca_update" else 1)
 
 
-def modulus(instance: Instance) -> Fraction:
-    """Strong convexity of the conjugate, 0 for a hinge."""
-    return exact(generator(instance).modulus)
-
-
 def is_curved(instance: Instance) -> bool:
     """Whether the instance's loss has a conjugate that is no quadratic form: decimals are needed."""
     return not lookup(instance.problem).generator.rational
 
 
-def margins(instance: Instance) -> tuple[Vector, float]:
+def margins(instance: Instance, numbers: Numbers = EXACT) -> tuple[Vector, float]:
     """Margins z of the scores (or of the point of a prox), and the size of the terms in them."""
-    main = vector(instance[lookup(instance.problem).data])
-    c = costs(instance)
+    main, c = numbers.vector(instance[lookup(instance.problem).data]), costs(instance, numbers)
     parts = [main, c]
     if instance.operation == "prox":
         z = main + c
     else:
-        family, y = coordinates.family(instance.stem), instance["y"]
+        family, y = loss(instance, numbers).family, instance["y"]
         z = family.margins(main, y, c)
         if family.coupled:
-            parts = [np.delete(main, y), c, main[y : y + 1]]
-    return z, sum(max((abs(number(v)) for v in p.tolist()), default=0.0) for p in parts)
+            parts = [families.others(main, y), c, main[y : y + 1]]
+    return z, sum(map(_largest, parts))
+
+
+def _largest(v: Vector) -> float:
+    return number(abs(v).max(initial=0))
 
 
 @functools.lru_cache(maxsize=20000)
-def core(instance: Instance) -> Core:
+def core(instance: Instance, numbers: Numbers = EXACT) -> Core:
     """The projection that an instance of projection, gradient, prox or sdca_update asks for."""
     if instance.operation == "projection":
-        a = vector(instance["a"])
-        spread = max((abs(number(v)) for v in a.tolist()), default=0.0)
-        rho = exact(instance.get("rho", 0.0))
-        return Core(own_domain(instance), a, rho, False, spread)
-    z, spread = margins(instance)
-    form: Quadratic = generator(instance)
+        a, rho = numbers.vector(instance["a"]), numbers.scalar(instance.get("rho", 0.0))
+        return Core(own_domain(instance, numbers), a, rho, False, _largest(a))
+    z, spread = margins(instance, numbers)
+    form = loss(instance, numbers)
     beta, coupled = curvature_of(instance)
-    b, rho, curvature = form.reduced(z, beta, coupled)
-    linear = curvature == 0
-    unit = Fraction(1) if linear else Fraction(1 / Fraction(curvature))
+    quadratic = cast(Quadratic, form.generator)
+    b, rho, curvature = quadratic.reduced(z, numbers.scalar(beta), coupled)
+    linear = bool(curvature == 0)
+    unit = Fraction(1) if linear else 1 / exact(curvature)
     b_spread = spread if linear else number(exact(spread) * unit)
-    return Core(unit_set(instance), b, Fraction(rho), linear, b_spread, unit)
+    return Core(form.domain, b, numbers.scalar(rho), linear, b_spread, unit)
 
 
 def curvature_of(instance: Instance) -> tuple[Fraction, bool]:
@@ -170,8 +190,7 @@ def curvature_of(instance: Instance) -> tuple[Fraction, bool]:
     if instance.operation == "prox":
         return exact(instance["t"]), False
     if instance.operation == "sdca_update":
-        coupled = coordinates.family(instance.stem).coupled
-        return mass(instance) * exact(instance["k_ii"]), coupled
+        return mass(instance) * exact(instance["k_ii"]), loss(instance).family.coupled
     return Fraction(0), False
 
 
@@ -187,25 +206,34 @@ def curved_of(
     instance: Instance, z: Vector, spread: float = 0.0, alpha: Fraction = Fraction(0), rho: int = 0
 ) -> Curved:
     """The problem in decimals of an instance's loss at other margins z."""
-    h: Twin = generator(instance)
-    domain = unit_set(instance)
-    target = tuple(coordinates.target(instance["y"]).tolist()) if h.shifted else ()
-    return Curved(h, domain.stem, domain.plain(), tuple(z.tolist()), alpha, rho, spread, target)
+    form, h = loss(instance), generator(instance)
+    target = tuple(form.target.tolist()) if h.shifted else ()
+    plain = form.domain.plain()
+    return Curved(h, form.domain.stem, plain, tuple(z.tolist()), alpha, rho, spread, target)
 
 
-def dual_point(instance: Instance, answer: np.ndarray) -> tuple[Vector, Fraction, Fraction]:
+def dual_point(
+    instance: Instance, answer: np.ndarray, numbers: Numbers = EXACT
+) -> tuple[Vector, Any, Fraction]:
     """The x that an answer means, the defect of its ground-truth entry, and its scale.
 
     The scale is the factor from x to the answer: a distance of x times it is one of the answer.
     """
-    out = vector(answer)
-    one, zero = Fraction(1), Fraction(0)
+    out, none = numbers.vector(answer), numbers.scalar(0)
     if instance.operation == "projection":
-        return out, zero, one
+        return out, none, Fraction(1)
     if instance.operation == "prox":
         t = exact(instance["t"])
-        return (vector(instance["v"]) - out) / t, zero, t
-    sign = -1 if instance.operation == "sdca_update" else 1
-    x, defect = coordinates.pull(instance.stem, sign * out, instance["y"])
+        return (numbers.vector(instance["v"]) - out) / numbers.scalar(t), none, t
+    family = loss(instance, numbers).family
+    x = family.coordinates(out if instance.operation == "sdca_update" else -out, instance["y"])
+    defect = numbers.total(out) if family.coupled else none
     w = mass(instance)
-    return (x / w, defect / w, w) if w > 0 else (x, defect, one)
+    if w == 0:
+        return x, defect, Fraction(1)
+    return x / numbers.scalar(w), defect / numbers.scalar(w), w
+
+
+def pushed(instance: Instance, x: Vector) -> Vector:
+    """Gradient over the classes that x means."""
+    return -loss(instance).family.block(x, instance["y"])

@@ -7,6 +7,8 @@ import math
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
+
 from refsolve.exact.decimals import ONE, decimal_of, digits, total
 from refsolve.proofs import curved as entropy
 from refsolve.proofs.rationals import Vector, dot, vector
@@ -34,17 +36,14 @@ def value_error(instance: Instance, right: Decimal, moves: Decimal, spread: floa
 
 def coordinates_of(instance: Instance) -> tuple[Vector, list[Fraction]]:
     """X (p on the simplex) of a conjugate's instance, exact, and the shift from the x given."""
-    x = vector(instance["x"])
-    if not cores.generator(instance).shifted:
-        return x, [Fraction(0)] * x.size
-    t = cores.coordinates.target(instance["y"])
-    return x + t, t.tolist()
+    x, target = vector(instance["x"]), cores.loss(instance).target
+    return x + target, (target + vector(np.zeros(x.size))).tolist()
 
 
 def violation(instance: Instance) -> Fraction:
     """How far the x of an instance is outside the domain."""
     x, _ = coordinates_of(instance)
-    return Fraction(cores.unit_set(instance).violation(x))
+    return Fraction(cores.loss(instance).domain.violation(x))
 
 
 def conjugate(instance: Instance) -> tuple[Decimal, float]:

@@ -18,8 +18,8 @@ from refsolve.exact.decimals import decimal_of, total, ulp
 from refsolve.proofs import curved as entropy
 from refsolve.proofs.curved import Curved, Solution
 from refsolve.proofs.rationals import Vector, vector
-from verification.certificates import coordinates, tolerance
 from verification.certificates import core as cores
+from verification.certificates import tolerance
 from verification.certificates.text import brief
 from verification.instances.instance import Instance
 from verification.verdicts.verdict import Judgement, Verdict, if_certain
@@ -225,5 +225,4 @@ def expected(instance: Instance) -> np.ndarray:
             return (decimals(vector(instance["v"])) - t * x).astype(float)
         sign = -1 if instance.operation == "sdca_update" else 1
         factor = sign * decimal_of(cores.mass(instance))
-        block = coordinates.push(instance.stem, x, instance["y"])
-        return np.asarray(block * factor, dtype=float)
+        return np.asarray(cores.pushed(instance, x) * factor, dtype=float)

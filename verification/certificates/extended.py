@@ -7,20 +7,17 @@ answer of this length is judged by. An answer passes only where they prove it; e
 """
 
 import math
-from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from refsolve import catalogue
 from refsolve import certificates as proofs
-from refsolve.arguments import check_example, check_point
 from refsolve.errors import RefsolveError
-from refsolve.generators.quadratic import Quadratic
 from refsolve.proofs.certificate import Array, Certificate, norm
-from refsolve.proofs.domain import Domain
 from refsolve.proofs.projection import projection_gap
 from verification.certificates import core as cores
 from verification.certificates import tolerance
+from verification.certificates.core import EXTENDED, Core
 from verification.certificates.dispatch import certify
 from verification.instances.instance import Instance
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
@@ -47,11 +44,13 @@ def proven(instance: Instance, answer: np.ndarray) -> Judgement | None:
     given = {n: v for n, v in instance.params.items() if v is not None}
     found: Certificate
     try:
-        if problem.kind == "sets":
-            return _passed(instance, _first_order(instance, _set_core(instance, answer)))
-        if problem.unique and problem.point and problem.generator.rational:
-            core = _loss_core(instance, answer)
-            return core and _passed(instance, _first_order(instance, core))
+        rational = problem.kind == "sets" or (problem.unique and problem.generator.rational)
+        if problem.point and rational:
+            core = cores.core(instance, EXTENDED)
+            weightless = problem.kind == "losses" and cores.weight(instance) == 0
+            if core.linear or weightless:
+                return None
+            return _passed(instance, _first_order(instance, core, answer))
         found = getattr(proofs, name)(
             problem.stem, answer if problem.point else answer.item(), **given
         )
@@ -81,62 +80,14 @@ def _passed(instance: Instance, least: float) -> Judgement | None:
     return Judgement(Verdict.PASS, distance=least, distance_tolerance=relative, accuracy=least)
 
 
-class _Core(NamedTuple):
-    """`verification.certificates.core.Core` in long doubles, and the x that an answer means.
-
-    ``unbalance`` is what its entries sum to where they should sum to 0.
-    """
-
-    domain: Domain
-    b: Array
-    rho: Any
-    spread: float
-    x: Array
-    unbalance: float = 0.0
-
-
-def _set_core(instance: Instance, answer: Array) -> _Core:
-    module, params = catalogue.load(instance.stem), instance.params
-    a = params.pop("a").astype(np.longdouble)
-    rho, checked = proofs.set_arguments(module, params.pop("rho", 0.0), params, a.size)
-    domain = Domain(instance.stem, checked)
-    return _Core(domain, a, rho, float(np.abs(a).max()), answer.astype(np.longdouble))
-
-
-def _loss_core(instance: Instance, answer: Array) -> _Core | None:
-    """None where the problem has no curvature, or the example no weight."""
-    problem, given = instance.problem, instance.params
-    main, y, costs = given[problem.data], given.get("y"), given.get("costs")
-    params = {n: given[n] for n in catalogue.load(problem.stem).SPEC.names}
-    added, coupled = cores.curvature_of(instance)
-    beta, x = np.longdouble(added), answer.astype(np.longdouble)
-    if problem.operation == "prox":
-        loss = check_point(problem.stem, main.size, y, params)
-        v = main.astype(np.longdouble)
-        c = loss.check_own_costs(costs)
-        z, x, unbalance = v + c, (v - x) / beta, 0.0
-    else:
-        mass = np.longdouble(cores.mass(instance))
-        if mass == 0:
-            return None
-        _, label, loss = check_example(problem.stem, problem.data, main, y, params)
-        c = loss.check_costs(costs, label)
-        z = loss.margins(main.astype(np.longdouble), label, c)
-        x = (-x if problem.operation == "gradient" else x) / mass
-        x, unbalance = loss.family.coordinates(x, label), float(loss.family.unbalance(x))
-    b, rho, curvature = cast(Quadratic, loss.generator).reduced(z, beta, coupled)
-    if not curvature > 0:
-        return None
-    return _Core(loss.domain, b, rho, float(np.abs(z).max() / curvature), x, unbalance)
-
-
-def _first_order(instance: Instance, core: _Core) -> float:
+def _first_order(instance: Instance, core: Core, answer: Array) -> float:
     """Repair and gap beside their bounds, of first order as in `points.by_gap`, in units of what is allowed.
 
-    The bounds are at most those: without what underflow and the terms of the margins excuse.
+    The bounds are at most those: without what underflow excuses.
     """
     domain, b, d = core.domain, core.b, core.b.size
-    feasible = domain.repair(core.x)
+    x, unbalance, _ = cores.dual_point(instance, answer, EXTENDED)
+    feasible = domain.repair(x)
     gradient = feasible - b + core.rho * feasible.sum()
     if domain.cone:
         gap = projection_gap(
@@ -149,6 +100,6 @@ def _first_order(instance: Instance, core: _Core) -> float:
     radius = float(domain.params.get("r", mass))
     sizes = float(norm(gradient)), float(core.rho), float(norm(feasible)), radius
     limit = float(tolerance.fw_gap(allowed, d, *sizes))
-    moved = float(norm(core.x - feasible)) + core.unbalance
+    moved = float(norm(x - feasible)) + abs(float(unbalance))
     share = max(moved / allowed, float(gap) / limit)
     return share * tolerance.relative(instance, d)

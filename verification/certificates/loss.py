@@ -26,7 +26,7 @@ from verification.verdicts.verdict import Judgement, Terms, Verdict, if_certain
 
 def _flat(instance: Instance) -> float:
     """Size of what the equations of the domain compare: hardly any vector of floats fulfils them exactly."""
-    domain, x = cores.unit_set(instance), [abs(Fraction(v)) for v in instance["x"].tolist()]
+    domain, x = cores.loss(instance).domain, [abs(Fraction(v)) for v in instance["x"].tolist()]
     rows = domain.module.halfspaces(len(x), **domain.params)
     compared = [max(abs(h), sum(abs(a) * v for a, v in zip(g, x, strict=True)))
                 for g, h, equal in rows if equal]  # fmt: skip
@@ -47,7 +47,7 @@ def value_at(instance: Instance, z: Vector) -> Fraction:
     """The unweighted loss of an instance at margins z."""
     if cores.is_curved(instance):
         return rational(entropy_numbers.value(instance, z)[0])
-    return rationals.loss(cores.generator(instance), cores.unit_set(instance), z)[0]
+    return rationals.loss(cores.generator(instance), cores.loss(instance).domain, z)[0]
 
 
 @functools.lru_cache(maxsize=20000)
@@ -57,9 +57,9 @@ def _solved(instance: Instance) -> tuple[Any, ...]:
     if cores.is_curved(instance):
         return z.size, spread, *entropy_numbers.value(instance, z)
     form = cores.generator(instance)
-    found, x = rationals.loss(form, cores.unit_set(instance), z)
+    found, x = rationals.loss(form, cores.loss(instance).domain, z)
     # a change of z moves the loss by x times it
-    reach = number(total(x)) if cores.unit_set(instance).cone else 1.0
+    reach = number(total(x)) if cores.loss(instance).domain.cone else 1.0
     return z.size, spread, found, reach * (spread + number(exact(form.ell)))
 
 
@@ -104,7 +104,7 @@ def _outside(instance: Instance) -> tuple[Fraction, float]:
 def _certify_conjugate(instance: Instance, outside: Fraction) -> None:
     """Prove what the formula says; UncertainError if that fails."""
     x, _ = entropy_numbers.coordinates_of(instance)
-    domain = cores.unit_set(instance)
+    domain = cores.loss(instance).domain
     if outside > 0:
         ray = x - rationals.project(domain, x)
         growth = dot(ray, x) - Fraction(domain.cut(Fraction(1)).support(ray))
@@ -207,7 +207,7 @@ def subgradient_defect(instance: Instance, g: Vector, point: np.ndarray) -> tupl
     there = instance.with_params(scores=point)
     z, spread = cores.margins(instance)
     z_there, spread_there = cores.margins(there)
-    modulus = cores.modulus(instance)
+    modulus = exact(cores.loss(instance).modulus)
     here, other = value_at(instance, z), value_at(instance, z_there)
     weight = cores.weight(instance)
     defect = weight * here + dot(g, h - f) - weight * other

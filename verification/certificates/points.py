@@ -218,4 +218,4 @@ def expected(instance: Instance) -> np.ndarray:
     if instance.operation == "prox":
         return floats(vector(instance["v"]) - exact(instance["t"]) * x)
     factor = cores.mass(instance) * (1 if instance.operation == "gradient" else -1)
-    return floats(cores.coordinates.push(instance.stem, x * factor, instance["y"]))
+    return floats(cores.pushed(instance, x * factor))

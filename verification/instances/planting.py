@@ -7,8 +7,8 @@ import numpy as np
 from refsolve.exact.decimals import rational
 from refsolve.proofs.families import OneVsAll
 from refsolve.proofs.rationals import Vector, exact, floats, total, vector
-from verification.certificates import coordinates, entropy_points, truth
 from verification.certificates import core as cores
+from verification.certificates import entropy_points, truth
 from verification.instances.instance import Instance
 from verification.problems.problem import lookup
 
@@ -58,15 +58,13 @@ def _normal(start: Instance) -> tuple[Vector, Vector | None]:
 def _into_domain(start: Instance, multiple: float) -> Instance:
     """Move x into the domain: onto its border, or (multiple > 0) a little towards a uniform x."""
     x = vector(start["x"])
-    shift = vector(np.zeros(x.size))
-    if coordinates.is_distribution(start.stem):
-        shift = coordinates.target(start["y"])
-    x = np.asarray(cores.unit_set(start).repair(x + shift), dtype=object)
+    form = cores.loss(start)
+    x = np.asarray(form.domain.repair(x + form.target), dtype=object)
     if multiple > 0 and start.get("y") is None:
         x = (7 * x + total(x) / x.size) / 8 * Fraction(15, 16)
-    elif multiple > 0 and not coordinates.is_distribution(start.stem):
+    elif multiple > 0 and not form.generator.shifted:
         x = x * Fraction(15, 16)
-    return start.with_params(x=floats(x - shift))
+    return start.with_params(x=floats(x - form.target))
 
 
 def _main(start: Instance, b: Vector, step: Vector) -> np.ndarray:
@@ -77,7 +75,7 @@ def _main(start: Instance, b: Vector, step: Vector) -> np.ndarray:
     current = vector(start[name])
     moved = step * _curvature(start, b)
     if start.operation != "prox":
-        own = coordinates.family(start.stem)
+        own = cores.loss(start).family
         if isinstance(own, OneVsAll):
             moved = own.signs(y, current.size) * moved
         else:
