@@ -145,7 +145,9 @@ def test_a_row_has_its_own_text_and_the_code_of_the_one_it_is_made_from():
         assert (other.check, other.draw, other.says) == (first.check, first.draw, {"bound": 3})
     assert first.corrected().number == "Proposition 0, corrected"
     assert claim(voice=None, expected="repaired").voice == "ours"
-    with pytest.raises(InvalidArgumentError, match=r"number='Lemma 9': no row of statements\.toml in lapin_2015"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"number='Lemma 9': no row of statements\.toml in lapin_2015"
+    ):
         ROWS[0][1].also("Lemma 9")
 
 

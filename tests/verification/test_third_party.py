@@ -91,7 +91,9 @@ def test_every_stranger_has_a_record_and_says_what_was_found(name):
     assert not third_party_solver.defect or third_party_solver.reproduce
 
 
-@pytest.mark.parametrize("path", sorted(Path(third_party.__file__).parent.glob("*[!_].py")), ids=str)
+@pytest.mark.parametrize(
+    "path", sorted(Path(third_party.__file__).parent.glob("*[!_].py")), ids=str
+)
 def test_the_foreign_package_is_imported_when_it_is_needed(path):
     allowed = {*sys.stdlib_module_names, "numpy", "verification"}
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
