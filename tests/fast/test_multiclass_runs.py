@@ -14,7 +14,6 @@ from fast.families.function_api import arguments
 from fast.losses import softmax, topk_entropy_alpha, topk_hinge_alpha, truncated_topk_entropy
 from fast.models import multiclass_erm
 from fast.models.multiclass_erm import choose_solver, train
-from fast.solvers.active_set import ActiveSetSolver
 
 
 @pytest.mark.parametrize(
@@ -59,69 +58,6 @@ def test_small_problems_are_solved_to_rounding_and_large_ones_to_tol(monkeypatch
     assert train(X, y, 0.1, 3, ENTROPY, tol=1e-2).gap <= 1e-13
     monkeypatch.setattr(multiclass_erm, "POLISH_ITERATIONS", 2)
     assert train(X, y, 3.0, 3, HINGE, tol=0.9).n_iter <= 3
-
-
-@pytest.mark.parametrize(
-    ("solver", "loss", "C", "used"),
-    [("auto", SMOOTH, 30.0, ["active", "newton", "interior"]), ("active", SMOOTH, 30.0, ["active"]),
-     ("auto", HINGE, 30.0, ["active"]), ("auto", SMOOTH, 1e-4, ["newton"])],
-)  # fmt: skip
-def test_newton_follows_class_lists_on_smooth_losses_only(solver, loss, C, used, monkeypatch):
-    monkeypatch.setattr(multiclass_erm, "PATIENT", 2)
-    monkeypatch.setattr(multiclass_erm, "POLISHED_SIZE", 0)
-    monkeypatch.setattr(multiclass_erm, "CONTINUED", np.inf)
-    monkeypatch.setattr(multiclass_erm, "AMPLE", 0)
-    names, known = [], multiclass_erm.solver_class
-    inner = multiclass_erm._Run.make
-    monkeypatch.setattr(
-        multiclass_erm._Run, "make", lambda run, name, r: names.append(name) or inner(run, name, r)
-    )
-    X, y = classes(n=60, m=5, d=4)
-    found = train(X, y, C, 5, loss, tol=1e-9, max_iter=200, solver=solver)
-    assert names == used
-    assert found.solver == used[-1]
-    assert found.gap <= 1e-9 or loss is HINGE or solver == "active"
-    assert known is multiclass_erm.solver_class
-
-
-def test_only_class_lists_without_a_start_are_given_one(monkeypatch):
-    X, y = classes(n=60, m=5, d=4)
-    asked = []
-    monkeypatch.setattr(
-        multiclass_erm, "dual_of_smaller_weights", lambda *given: asked.append(given[3])
-    )
-    for loss, start, expected in (
-        (HINGE, None, [1.0]),
-        (ENTROPY, None, []),
-        (HINGE, sp.csr_array((60, 5)), []),
-    ):
-        asked.clear()
-        train(X, y, 0.01, 5, loss, start=start, max_iter=2)
-        assert asked == expected
-
-
-def test_weak_regularisation_is_reached_in_steps_of_ten(monkeypatch):
-    X, y = classes(n=60, m=5, d=4)
-    squares = (X**2).sum(axis=1)
-    for C, steps in ((1.0, 0), (29.9 / squares.mean(), 0), (31.0 / squares.mean(), 1), (301.0 / squares.mean(), 2),
-                     (1e9, 3)):  # fmt: skip
-        asked = []
-
-        def make(name, r, asked=asked):
-            asked.append((name, float(r[0])))
-            return ActiveSetSolver(X, y, r, 5, HINGE, 0)
-
-        start = multiclass_erm.dual_of_smaller_weights(make, squares, np.full(60, C), 1.0)
-        assert [r for _, r in asked] == pytest.approx([C * 10.0**-q for q in range(steps, 0, -1)])
-        assert (start is None) == (steps == 0)
-        if steps:
-            s = start.sum(axis=1)
-            assert s.max() <= C * (1 + 1e-12)
-            assert s.max() > 0.0
-            before = multiclass_erm.dual_objective(X, y, np.full(60, C), start, HINGE)
-            assert before == pytest.approx(
-                objectives(HINGE, X, y, np.full(60, C), np.zeros((5, 4)), start)[1]
-            )
 
 
 def test_duals_are_rescaled_by_block():

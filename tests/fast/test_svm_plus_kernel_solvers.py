@@ -9,8 +9,7 @@ import pytest
 from fast.errors import InvalidParameterError
 from fast.models.svm_plus_hinge import train_kernel as train_hinge
 from fast.models.svm_plus_squared_hinge import train_kernel
-from fast.svm_plus import alternating_smo, smo
-from fast.svm_plus.kernel_newton import KernelQP, _on_active, interior_point, newton
+from fast.svm_plus import smo
 
 
 def problem(
@@ -31,17 +30,6 @@ def dual(H: np.ndarray, y: np.ndarray) -> float:
     return float(program.value)
 
 
-def followed(qp: KernelQP, start: np.ndarray) -> tuple[bool, list[np.ndarray]]:
-    """Whether Newton's method ends by itself, and every point that it offers."""
-    seen: list[np.ndarray] = []
-
-    def accept(u: np.ndarray, iteration: int) -> bool:
-        seen.append(u)
-        return False
-
-    return newton(qp, start, accept), seen
-
-
 @pytest.mark.parametrize("rank", [None, 4])
 @pytest.mark.parametrize("n", [2, 3, 17, 150])
 def test_smo_against_a_general_solver(n: int, rank: int | None) -> None:
@@ -59,112 +47,6 @@ def test_smo_against_a_general_solver(n: int, rank: int | None) -> None:
     assert found.gap == pytest.approx(1.0 - D / P, abs=1e-12)
     assert D <= dual(H, y) * (1.0 + 1e-7) <= P * (1.0 + 2e-7)
     assert np.array_equal(H, before)
-
-
-def test_smo_certificate_does_not_know_the_scale() -> None:
-    rng = np.random.default_rng(0)
-    H, y = problem(rng, 30)
-    alpha = smo.solve(H, y, 1e-2).alpha
-    M = H * y * y[:, None]
-    wanted = smo.certificate(y, alpha * y, y - M @ (alpha * y))
-    for scale in (1e-6, 0.3, 1e7):
-        a = scale * alpha * y
-        found = smo.certificate(y, a, y - M @ a)
-        assert found.gap == pytest.approx(wanted.gap, rel=1e-6)
-        assert found.dual == pytest.approx(wanted.dual, rel=1e-6)
-        assert found.primal == pytest.approx(wanted.primal, rel=1e-6)
-    assert smo.certificate(y, 0.0 * alpha, y).gap == np.inf
-
-
-def test_smo_goes_on_from_a_start_and_makes_rows_when_needed() -> None:
-    rng = np.random.default_rng(1)
-    H, y = problem(rng, 40)
-    first = smo.solve(H, y, 1e-3)
-    again = smo.solve(H, y, 1e-9, start=first.alpha)
-    assert again.iterations < smo.solve(H, y, 1e-9).iterations
-    assert again.gap <= 1e-9
-    A = rng.standard_normal((40, 40))
-    K = A @ A.T
-    Q = H + 1.0
-    M, ready = np.full((40, 40), np.nan), np.zeros(40, np.bool_)
-    a, v, work = np.zeros(40), y.copy(), np.empty((3, 40))
-    smo.steps(K, Q, M, ready, y, a, v, 1e-8, 10**6, work)
-    wanted = K + Q * y * y[:, None]
-    np.testing.assert_allclose(M[ready], wanted[ready], rtol=1e-14)
-    assert np.isnan(M[~ready]).all()
-    assert ready[a != 0.0].all()
-    np.testing.assert_allclose(v, y - wanted @ a, atol=1e-9)
-
-
-@pytest.mark.parametrize("with_beta", [True, False])
-def test_alternating_smo_keeps_its_invariants(with_beta: bool) -> None:
-    """Both sums stay, p and r stay in step, D never falls and ends at the optimum."""
-    rng = np.random.default_rng(2)
-    n = 25
-    A, B = rng.standard_normal((n, n)), rng.standard_normal((n, n))
-    K, R = A @ A.T / n, B @ B.T / n
-    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
-    alpha = np.where(y > 0, 1.0 / (y > 0).sum(), 1.0 / (y < 0).sum())
-    beta = np.full(n, 2.0 / n) if with_beta else np.zeros(n)
-    total = alpha.sum() + beta.sum()
-
-    def residuals() -> tuple[np.ndarray, np.ndarray]:
-        return 1.0 - y * (K @ (alpha * y)), -R @ (alpha + beta)
-
-    def value() -> float:
-        gamma, a = alpha + beta, alpha * y
-        return float(alpha.sum() - 0.5 * a @ K @ a - 0.5 * gamma @ R @ gamma)
-
-    p, r = residuals()
-    values = [value()]
-    for _ in range(400):
-        taken = alternating_smo.steps(K, R, y, alpha, beta, p, r, 1e-9, 20, with_beta)
-        for kept, fresh in zip((p, r), residuals(), strict=True):
-            np.testing.assert_allclose(kept, fresh, atol=1e-10)
-        assert alpha.min() >= 0.0
-        assert beta.min() >= 0.0
-        assert abs(alpha @ y) <= 1e-12
-        assert alpha.sum() + beta.sum() == pytest.approx(total, rel=1e-12)
-        values.append(value())
-        if taken < 20:
-            break
-    assert taken < 20
-    assert (np.diff(values) >= -1e-12).all()
-    h = np.ones(n)
-    qp = KernelQP(K, R, y, np.append(h, 0.0 * h) if with_beta else h, total)
-    u = interior_point(qp, 1e-12)
-    best = qp.h @ u - 0.5 * u @ qp.product(u)
-    assert value() == pytest.approx(best, rel=1e-7)
-
-
-@pytest.mark.parametrize("paired", [True, False])
-@pytest.mark.parametrize("total", [None, 7.0])
-@pytest.mark.parametrize("rank", [30, 3])
-def test_newton_ends_at_the_interior_points_optimum(
-    paired: bool, total: float | None, rank: int
-) -> None:
-    """From the support of a rough solution, singular matrices included."""
-    rng = np.random.default_rng(3)
-    n = 20
-    A, B = rng.standard_normal((n, rank)), rng.standard_normal((n, rank))
-    K, R = A @ A.T / rank, B @ B.T / rank + 0.2
-    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
-    h = np.append(np.ones(n), np.zeros(n)) if paired else np.ones(n)
-    qp = KernelQP(K, R, y, h, total)
-    everything = np.arange(n)
-    M = qp.block(everything, everything if paired else everything[:0])
-    np.testing.assert_allclose(M @ h, qp.product(h), atol=1e-12)
-    exact = interior_point(qp, 1e-12)
-    assert np.abs(qp.F.T @ exact - qp.c).max() <= 1e-7
-    best = h @ exact - 0.5 * exact @ M @ exact
-    rough = interior_point(qp, 1e-2)
-    ended, seen = followed(qp, np.where(rough > 1e-2 * rough.max(), rough, 0.0))
-    values = [h @ u - 0.5 * u @ M @ u for u in seen]
-    if ended:
-        assert values[-1] == pytest.approx(best, rel=1e-6)
-        assert np.abs(qp.F.T @ seen[-1] - qp.c).max() <= 1e-6
-    else:  # it may run in circles where the multipliers are not unique
-        assert rank < n
 
 
 def test_report_stops_and_interruption_keeps_the_best() -> None:
@@ -261,32 +143,6 @@ def test_kernels_known_to_be_definite_are_not_factorised(monkeypatch: pytest.Mon
         assert found.primal == pytest.approx(known.primal, rel=1e-7)
         with pytest.raises(AssertionError, match="K"):
             train(K, y, 3.0, 1.0, Kz=Kz)
-
-
-@pytest.mark.parametrize("rank", [1, 4])
-def test_newton_settles_where_a_ridge_is_needed(rank: int) -> None:
-    """Active rows of a singular matrix are met in the end, not just up to the ridge."""
-    rng = np.random.default_rng(rank)
-    A = rng.standard_normal((12, rank))
-    y = np.where(np.arange(12) % 2 == 0, 1.0, -1.0)
-    qp = KernelQP(np.zeros((12, 12)), A @ A.T + 1.0, y, np.ones(12), None)
-    ended, seen = followed(qp, np.where(np.arange(12) < 2 * rank + 2, 0.1, 0.0))
-    if ended:
-        u = seen[-1]
-        plus, minus = y > 0, y < 0
-        g = qp.product(u)
-        m = 0.5 * (g[plus].min() + g[minus].min())
-        assert u.sum() * m / (u @ g) == pytest.approx(1.0, abs=1e-7)
-    assert np.isfinite(seen).all()
-
-
-def test_examples_that_all_but_coincide_share_as_they_did_before() -> None:
-    K = np.array([[1.0, 1.0, 0.0], [1.0, 1.0 + 2.0**-52, 0.0], [0.0, 0.0, 1.0]])
-    qp = KernelQP(K, np.zeros((3, 3)), np.array([1.0, 1.0, -1.0]), np.ones(3), None)
-    before = np.array([0.3, 0.7, 1.0])
-    found = _on_active(qp, np.arange(3), before)
-    assert found is not None
-    np.testing.assert_allclose(found[0], before, atol=0.02)
 
 
 def test_newton_finds_b_beside_a_centred_kernel() -> None:
