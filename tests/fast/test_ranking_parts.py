@@ -12,26 +12,10 @@ from fast.ranking import in_numpy
 from fast.ranking.labels import mask_of
 from fast.ranking.queries import Queries
 
-GROUPS = np.repeat([0, 1, 2], [6, 5, 9])
-
-
-def problem(rng, grouped=False):
-    """Labels, groups or None, and scores with ties, of 20 samples."""
-    y = np.arange(20) % 3 == 1
-    groups = rng.permutation(GROUPS) if grouped else None
-    if grouped:  # both labels in every query
-        for g in range(3):
-            members = np.flatnonzero(groups == g)
-            y[members[0]], y[members[1]] = True, False
-    return y, groups, rng.integers(-4, 5, 20) / 2.0
-
-
-# ---- queries and oracles --------------------------------------------------------------------
-
 
 def test_a_reference_is_a_ranking_too(rng):
     """Where rounding puts the best ranking below it, its own cut is taken: 0, at its own loss."""
-    y, _, scores = problem(rng)
+    y, scores = np.arange(20) % 3 == 1, rng.integers(-4, 5, 20) / 2.0
     queries = Queries(y)
     far = np.where(y, -1e15, 1e15) + scores
     reference = queries.coefficients(queries.predicted(far))
