@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _multiclass import ENTROPY, HINGE, SMOOTH, blocks, objectives
+from _multiclass import ENTROPY, HINGE, SMOOTH, blocks, made, objectives
 from _problems import classes
 
 from fast.estimators._kernel import kernel_objectives
@@ -14,6 +14,8 @@ from fast.families.function_api import arguments
 from fast.losses import softmax, topk_entropy_alpha, topk_hinge_alpha, truncated_topk_entropy
 from fast.models import multiclass_erm
 from fast.models.multiclass_erm import choose_solver, train
+from fast.solvers.active_set import ActiveSetSolver
+from fast.solvers.primal_newton import PrimalNewtonSolver
 
 
 @pytest.mark.parametrize(
@@ -102,3 +104,45 @@ def test_functions_of_a_loss_ask_for_what_they_need():
             if hasattr(module, name):
                 found = list(inspect.signature(getattr(module, name)).parameters)
                 assert found == [n for n in names if n not in left]
+
+
+@pytest.mark.parametrize(
+    ("loss", "m", "before", "after"),
+    [
+        (HINGE, 40, (6, 3), (12, 20)), (HINGE, 40, (2, 1), (8, 16)), (HINGE, 40, (30, 20), (39, 39)),
+        (HINGE, 40, (39, 39), (39, 39)), (HINGE, 100, (20, 19), (40, 48)), (HINGE, 100, (9, 9), (9, 9)),
+        (SMOOTH, 40, (5, 20), (39, 39)), (SMOOTH, 100, (5, 20), (99, 99)),
+    ],
+)  # fmt: skip
+def test_lists_that_are_too_short_get_longer(loss, m, before, after):
+    trainer, _X, _y, _ = made(ActiveSetSolver, loss, n=m + 5, m=m)
+    (index, value, count), (trainer.keep, room) = trainer.lists, before
+    trainer.lists = np.zeros((m + 5, room), np.int32), np.zeros((m + 5, room)), count
+    trainer._refresh(np.zeros((m, 3)), None, np.full(m + 5, 100.0))  # every class is a tie
+    assert (trainer.keep, trainer.lists[0].shape[1]) == after
+    index, value, count = trainer.lists
+    assert all(len(set(row[:c])) == c for row, c in zip(index, count, strict=True))
+    if (
+        before[0] <= before[1] and loss is HINGE
+    ):  # all that is looked at carries mass: others may belong
+        value[:, : before[0]] = 1e-3
+        trainer._refresh(np.zeros((m, 3)), None, np.full(m + 5, 100.0))
+        expected = min(m - 1, max(2 * before[0], 8))
+        assert trainer.keep == expected
+        assert trainer.lists[0].shape[1] == min(m - 1, max(2 * before[1], expected + 8))
+
+
+@pytest.mark.parametrize(
+    ("scale", "C", "gamma", "single"),
+    [(1.0, 1.0, 0, True), (1.1e12, 1.0, 0, False), (1e11, 1.0, 0, True), (1e11, 1e3, 0, False),
+     (-1.1e12, 1.0, 0, False), (1.0, 1e26, 0, False), (1e-9, 1.1e24, 0, False), (1e-9, 1e22, 0, True),
+     (1.0, 1.0, 1e-25, False), (1.0, 1.0, 1e-10, True)],
+)  # fmt: skip
+def test_single_precision_is_used_where_nothing_overflows(scale, C, gamma, single):
+    X, y = np.zeros((10, 2)), np.arange(10) % 3
+    X[0, 0] = scale
+    loss = named("smooth_topk_hinge_alpha", gamma=gamma) if gamma else ENTROPY
+    trainer = PrimalNewtonSolver(X, y, np.full(10, C), 3, loss, 0)
+    assert trainer.X32.dtype == (np.float32 if single else np.float64)
+    assert trainer.single == (single and not gamma)
+    assert trainer.X64.dtype == np.float64
