@@ -212,6 +212,7 @@ def test_a_deformed_kernel_that_does_not_belong_is_refused(wrong, delta, rng):
     }[wrong]
     with pytest.raises(InvalidParameterError, match="Q"):
         Correction(Z, True, cost, LAM, delta).take(Q)
+    Correction(Z, True, cost, LAM, delta).take(Q_of(Kt, cost))
     unknown = Correction(None, False, cost, LAM, delta)
     unknown.take(Q)
     assert unknown.Q is Q

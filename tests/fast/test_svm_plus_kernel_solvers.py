@@ -1,7 +1,9 @@
 """SMO, alternating SMO, Newton on the active set and interior point, each by itself; bad input."""
 
+import itertools
 from typing import Any
 
+import _naive_svm_plus as naive
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -10,6 +12,10 @@ from fast.errors import InvalidParameterError
 from fast.models.svm_plus_hinge import train_kernel as train_hinge
 from fast.models.svm_plus_squared_hinge import train_kernel
 from fast.svm_plus import smo
+from fast.svm_plus.correction import Correction
+from fast.svm_plus.data import Model
+from fast.svm_plus.formulas import SquaredExamples
+from fast.svm_plus.kernel_losses import Hinge, SquaredHinge
 
 
 def problem(
@@ -155,3 +161,101 @@ def test_newton_finds_b_beside_a_centred_kernel() -> None:
     found = train_hinge(K, y, 10.0, 1.0, Kz=Kz, tol=1e-9)
     assert found.solver == "newton"  # the interior point method need not come to its help
     assert found.gap <= 1e-9
+
+
+C, LAM = 1.5, 0.7
+
+
+LOSSES = list(itertools.product((Hinge, SquaredHinge), (True, False), (0.0, 0.4), ("Z", "Kz")))
+
+
+@pytest.mark.parametrize(("kind", "nonneg", "delta", "space"), LOSSES)
+def test_multipliers_lead_to_bounds_and_feasible_models_on_kernels(kind, nonneg, delta, space, rng):
+    X, y, Z = naive.instance(rng, 10, 3, 2)
+    omega = rng.uniform(0.3, 2.0, 10)
+    matrix = Z if space == "Z" else Z @ Z.T
+    loss = kind(X @ X.T, y, Correction(matrix, space == "Z", C * omega, LAM, delta / omega), nonneg)
+    squared = kind is SquaredHinge
+    best = naive.solve(X, y, Z, C, LAM, squared=squared, nonneg=nonneg, delta=delta, weight=omega)[
+        0
+    ]
+    qp = loss.qp()
+    for i in range(12):
+        alpha, beta = rng.exponential(size=(2, 10)) * (rng.random((2, 10)) < 0.7)
+        alpha[:3] += 0.1
+        beta = beta if nonneg else 0.0 * beta
+        bound, seen = loss.look(alpha, beta)
+        coef, c = rng.standard_normal((2, 10))
+        if i % 2:
+            coef = np.linalg.lstsq(X @ X.T, 3.0 * y, rcond=None)[0]
+        own = loss.own_slack(bound.alpha, bound.beta)
+        other = loss.of_functions(coef, 0.1 * c, 0.3, own)
+        for model in (seen, other, loss.bare(seen)):
+            plain = Model(X.T @ model.coef, model.b, Z.T @ model.c, model.rho, model.primal)
+            P, D, violated = naive.judged(
+                squared, plain, bound, (X, y, Z, omega), C, LAM, nonneg, delta
+            )
+            assert violated <= 1e-9
+            assert model.primal == pytest.approx(P, rel=1e-9)
+            assert bound.dual == pytest.approx(D, rel=1e-9, abs=1e-12)
+            assert D <= best * (1 + 1e-7) <= P * (1 + 2e-7)
+            assert model.square == pytest.approx(plain.w @ plain.w, rel=1e-9, abs=1e-12)
+            np.testing.assert_allclose(model.g, Z @ plain.v + plain.rho, atol=1e-9)
+        if squared:
+            t = bound.alpha.sum() / loss.balanced(alpha).sum()
+            np.testing.assert_allclose(bound.beta, t * beta, rtol=1e-9)
+        gamma = bound.alpha + bound.beta
+        rest = gamma - C * omega
+        price = omega * LAM / delta if delta else np.inf
+        wanted = gamma / (C * omega + price) if squared else rest / price
+        np.testing.assert_allclose(own, wanted if delta else np.zeros(10), atol=1e-12)
+        u = np.append(bound.alpha, bound.beta) if nonneg else bound.alpha
+        value = qp.h @ u - 0.5 * u @ qp.product(u)
+        if not squared:
+            value -= 0.5 * (C * omega) @ loss.correction.centred @ (C * omega)
+        assert value == pytest.approx(bound.dual, rel=1e-9, abs=1e-9)
+        np.testing.assert_allclose(qp.F.T @ u, qp.c, atol=1e-9)
+
+
+def examples(kind, rng, delta=0.0, nonneg=True, n=7):
+    data, y = kind(), np.where(np.arange(n) % 3 == 0, 1.0, -1.0)
+    data.price_examples(y, rng.uniform(0.5, 2.0, n), LAM, delta, nonneg)
+    if kind is SquaredExamples:
+        data.theta = LAM / (LAM + delta * data.cost)
+        data.reduced = data.cost * data.theta
+    return data
+
+
+@pytest.mark.parametrize("nonneg", [True, False])
+def test_the_best_shift_of_a_squared_hinge_model(nonneg, rng):
+    """P of (w, v, rho + tau)/(m + own tau), without own slacks and where all have the same ones."""
+    w2, v2, rho = 2.0, 1.5, -0.2
+    for delta, _ in itertools.product((0.0, 0.5), range(10)):
+        data = examples(SquaredExamples, rng, delta, nonneg)
+        data.cost[:] = 1.3
+        data.theta[:] = LAM / (LAM + delta * 1.3)
+        data.reduced = data.cost * data.theta
+        own = float(data.theta[0])
+        g, m = rng.standard_normal(7), float(rng.uniform(0.2, 2.0))
+        tau, square, mixed, total = data.shift(m, w2, v2, rho, g)
+
+        def value(x, g=g, m=m, data=data, own=own):
+            P = w2 + data.reduced @ (g + x) ** 2 + LAM * (v2 + (rho + x) ** 2)
+            return 0.5 * P / (m + own * x) ** 2
+
+        again = 0.5 * (square + tau * (2.0 * mixed + tau * total)) / (m + own * tau) ** 2
+        assert again == pytest.approx(value(tau), rel=1e-12)
+        lowest = -float(g.min()) if nonneg else -m / own + 1e-6
+        for x in (*np.linspace(tau - 1.0, tau + 1.0, 41), lowest):
+            if x >= lowest - 1e-15 and m + own * x > 0.0:
+                assert value(tau) <= value(x) * (1 + 1e-12)
+        assert not nonneg or (g + tau).min() >= -1e-15
+    data = examples(SquaredExamples, rng, 0.5, nonneg)  # different ones: all count as the least
+    g, m, own = 0.1 * rng.standard_normal(7), 0.9, float(data.theta.min())
+    tau, square, mixed, total = data.shift(m, w2, v2, rho, g)
+    if tau > -float(g.min()):
+        for x in np.linspace(tau - 0.5, tau + 0.5, 41):
+            values = [
+                (square + 2.0 * t * mixed + t * t * total) / (m + own * t) ** 2 for t in (tau, x)
+            ]
+            assert m + own * x <= 0.0 or values[0] <= values[1] * (1 + 1e-12)
