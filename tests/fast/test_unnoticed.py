@@ -8,6 +8,7 @@ import pytest
 from fast import _rows
 from fast.errors import InvalidParameterError
 from fast.losses import (
+    multilabel_entropy,
     topk_hinge_alpha,
     topk_hinge_beta,
 )
@@ -62,3 +63,14 @@ def test_rows_of_other_types_are_read_in_pieces(rng, monkeypatch):
     a[7, 1] = np.nan
     with pytest.raises(InvalidParameterError, match="scores"):
         topk_hinge_alpha.value(a, np.zeros(9, int), k=2)
+
+
+@pytest.mark.parametrize("alpha", [1.01, 2.0, 30.0, 1e6])
+def test_entropy_steps_keep_masses_far_below_their_label(alpha):
+    """Three labels whose scores are almost equal: to first order x_l = (z_l - mean)/(alpha + 3)."""
+    z, y = (
+        np.array([3 * 2.0**-32, -(2.0**-32), -(2.0**-31), -900.0]),
+        np.array([True, True, True, False]),
+    )
+    block = multilabel_entropy.sdca_update(z, y, alpha)
+    np.testing.assert_allclose(-block[:3], z[:3] / (alpha + 3.0), rtol=1e-8)
