@@ -259,3 +259,53 @@ def test_the_best_shift_of_a_squared_hinge_model(nonneg, rng):
                 (square + 2.0 * t * mixed + t * t * total) / (m + own * t) ** 2 for t in (tau, x)
             ]
             assert m + own * x <= 0.0 or values[0] <= values[1] * (1 + 1e-12)
+
+
+def spd(rng, n, rank):
+    A = rng.standard_normal((n, rank))
+    return A @ A.T / rank
+
+
+def signs(rng, n):
+    return np.where(rng.permutation(n) % 3 == 0, 1.0, -1.0)
+
+
+def plain(M, y, a):
+    """One step on signed multipliers: the steepest rises, the partner that gains most falls."""
+    v, n = y - M @ a, len(y)
+    rises = (y > 0.0) | (a < 0.0)
+    up = max(np.flatnonzero(rises), key=lambda t: v[t])
+    falls = [t for t in range(n) if (y[t] < 0.0 or a[t] > 0.0) and v[t] < v[up]]
+
+    def bend(t):
+        return max(M[up, up] + M[t, t] - 2.0 * M[up, t], 1e-12 * M.diagonal().max())
+
+    down = max(falls, key=lambda t: (v[up] - v[t]) ** 2 / bend(t))
+    step = (v[up] - v[down]) / bend(down)
+    step = min(step, -a[up] if y[up] < 0.0 else np.inf, a[down] if y[down] > 0.0 else np.inf)
+    after = a.copy()
+    after[up] += step
+    after[down] -= step
+    return np.where(np.abs(after) <= 1e-15, 0.0, after)
+
+
+@pytest.mark.parametrize("n", [5, 9, 70, 140])
+def test_steps_of_smo_one_by_one(n, rng):
+    for i in range(6 if n > 9 else 20):
+        K, Q, y = spd(rng, n, n + 2), spd(rng, n, 3) + 0.1, signs(rng, n)
+        M, ready, work = np.full((n, n), np.nan), np.zeros(n, np.bool_), np.empty((3, n))
+        full = K + Q * y * y[:, None]
+        a = rng.random(n) * (rng.random(n) < 0.5) * y * (i % 3 > 0)
+        v = y - full @ a
+        state = [x.copy() for x in (M, ready, y, a, v)]
+        after = plain(full, y, a)
+        assert smo.steps(K, Q, M, ready, y, a, v, 0.0, 1, work) == 1
+        np.testing.assert_array_equal(a == 0.0, after == 0.0)
+        np.testing.assert_allclose(a, after, rtol=1e-9, atol=1e-13)
+        taken = sum(smo.steps(K, Q, M, ready, y, a, v, 0.0, 1, work) for _ in range(11))
+        assert smo.steps(K, Q, *state, 0.0, 12, work) == 1 + taken
+        for one, twelve in zip((M, ready, y, a, v), state, strict=True):
+            np.testing.assert_array_equal(one, twelve)
+        np.testing.assert_allclose(v, y - full @ a, atol=1e-9)
+        np.testing.assert_allclose(M[ready], full[ready], rtol=1e-13)
+        assert np.isnan(M[~ready]).all()

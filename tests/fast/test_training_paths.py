@@ -144,7 +144,7 @@ def cases() -> Iterator[tuple[str, Any]]:
     for make, settings in RANKERS.items():
         data = {"APSVM": ("two",), "LatentAPSVM": ("bags",)}.get(make, ("two", "long", "classes"))
         for given, name, layout in itertools.product(settings, data, ("dense", "csr", "float32")):
-            if layout == "dense" or name != "bags":
+            if layout == "dense" or (name != "bags" and given["C"] < 20.0):
                 text = f"{make} {' '.join(map(str, given.values()))} {name} {layout}"
                 yield text, partial(ranked, make, name, layout, **given)
 
@@ -175,7 +175,7 @@ def recorded(again: bool) -> dict[str, list[float]]:
         length = min(len(path), len(other))
         same = agree(path[:length], other[:length], 0.1 * CHANGE)
         path = path[: length if same.all() else int(same.argmin())]
-        if len(path):
+        if len(path) > 1:  # the first is of no model
             found[name] = [float(f"{v:.7g}") for v in path]
     return found
 
