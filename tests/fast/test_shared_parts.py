@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fast.solvers import rounding, state
+from fast.solvers import (
+    rounding,
+    state,
+    structured,
+)  # fmt: skip
+from fast.solvers.score_problem import ScoreProblem
 
 FORMS = [np.asarray, sp.csr_array]
 EPS = 2.0**-52
@@ -163,3 +168,36 @@ def test_gram_matrices_bound_what_rounding_does(rng, real):
 
 
 # ---- descents -------------------------------------------------------------------------------------
+
+
+def test_small_weights_are_left_out_if_the_bound_allows_it():
+    """Offsets and orthogonal gradients chosen so that D is known."""
+    problem = ScoreProblem(np.eye(3), lambda s: None, 1.0)
+    problem.state.W = np.zeros(3)
+    weights, offsets, rows, dual = structured.without_negligible(problem, 1.0)
+    assert (len(weights), len(offsets), rows.shape, dual) == (0, 0, (0, 3), 0.0)
+    for offset, a in ((1.0, [1.0, 0, 0]), (0.9, [0, 1.0, 0]), (0.5, [0, 0, 1e-3])):
+        problem.cuts.add(offset, np.array(a), np.array(a))
+
+    def left(lam, primal):
+        problem.weights = np.array(lam)
+        weights, offsets, rows, dual = structured.without_negligible(problem, primal)
+        A = rows.toarray()
+        assert weights.sum() == pytest.approx(1.0)
+        assert dual == pytest.approx(
+            weights @ offsets - 0.5 * ((weights @ A) ** 2).sum(), rel=1e-14
+        )
+        return [int(np.flatnonzero(row)[0]) for row in A], dual
+
+    assert left([0.6, 0.4 - 1e-7, 1e-7], 0.71)[0] == [0, 1]
+    assert left([0.6, 0.4 - 1e-10, 1e-10], 0.71)[0] == [0, 1]
+    at = naive = left([0.6, 0.4, 0.0], 0.71)[1]
+    assert naive == pytest.approx(0.96 - 0.26)
+    # leaving out the smallest costs more than a hundredth of the gap: it stays
+    problem.cuts.add(1e4, np.array([0, 0, 200.0]), np.array([0, 0, 200.0]))
+    assert left([0.6, 0.4 - 1e-7, 0.0, 1e-7], at + 1.01e-3)[0] == [0, 1, 2]
+    assert left([0.6, 0.4 - 1e-7, 0.0, 1e-7], at + 1.0)[0] == [0, 1]
+    # one cut alone may be a better bound than all of them
+    assert left([0.0, 1e-300, 0.0, 0.0], 1.0) == ([0], 0.5)
+    assert left([0.0, 0.0, 0.0, 0.0], 1.0) == ([0], 0.5)
+    assert left([0.0, 1e-7, 1.0 - 1e-7, 0.0], 1.0)[0] == [0]

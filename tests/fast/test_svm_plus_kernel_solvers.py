@@ -11,11 +11,13 @@ import pytest
 from fast.errors import InvalidParameterError
 from fast.models.svm_plus_hinge import train_kernel as train_hinge
 from fast.models.svm_plus_squared_hinge import train_kernel
-from fast.svm_plus import smo
+from fast.svm_plus import factored, smo, working_set
+from fast.svm_plus import kernel_trainer as trainer
 from fast.svm_plus.correction import Correction
 from fast.svm_plus.data import Model
 from fast.svm_plus.formulas import SquaredExamples
 from fast.svm_plus.kernel_losses import Hinge, SquaredHinge
+from fast.svm_plus.kernel_newton import interior_point
 
 
 def problem(
@@ -309,3 +311,56 @@ def test_steps_of_smo_one_by_one(n, rng):
         np.testing.assert_allclose(v, y - full @ a, atol=1e-9)
         np.testing.assert_allclose(M[ready], full[ready], rtol=1e-13)
         assert np.isnan(M[~ready]).all()
+
+
+def methods(rng, tol, nonneg=True, known=True, max_iter=100):
+    X, y, Z = naive.instance(rng, 14, 3, 2)
+    correction = Correction(Z if known else None, known, np.ones(14), LAM, 0.0)
+    if not known:
+        correction.take(Correction(Z, True, np.ones(14), LAM, 0.0).Q)
+    loss = SquaredHinge(X @ X.T, y, correction, nonneg)
+    return trainer.Methods(loss, trainer.KernelState(started=0.0), tol, max_iter, None)
+
+
+@pytest.mark.parametrize(("near", "cheap"), [(True, 1), (True, 1000), (False, 1), (False, 1000)])
+def test_a_large_problem_may_end_in_rounding(near, cheap, rng, monkeypatch):
+    """Newton has ended, above tol: with more multipliers than are cheap a gap of 1e-3 will do."""
+    turn = methods(rng, 0.0, nonneg=False)
+    u = interior_point(turn.loss.qp(), 1e-7 if near else 0.5)
+    monkeypatch.setattr(trainer, "CHEAP", cheap)
+    monkeypatch.setattr(trainer.kernel_newton, "newton", lambda *_: True)
+    budgets = []
+
+    def path(budget, tol):
+        budgets.append((budget, tol))
+        return u, turn.nothing
+
+    path.rough = 0.0
+    assert turn.active_set(path) is False
+    assert turn.state.gap > 0.0
+    assert (turn.state.gap <= 1e-3) == near
+    assert turn.over == (near and cheap == 1)
+    assert budgets == [(140, 0.0)]
+    monkeypatch.setattr(trainer.kernel_newton, "newton", lambda *_: False)
+    budgets.clear()
+    assert turn.active_set(path) is False
+    assert [budget for budget, _ in budgets] == [140, 280, 560, 1120]
+
+
+@pytest.mark.parametrize("case", ["good enough", "not yet", "interrupted"])
+def test_polish_where_it_is_needed(case, rng, monkeypatch):
+    X, y, Z = naive.instance(rng, 14, 3, 2)
+    loss = SquaredHinge(X @ X.T, y, Correction(Z, True, np.ones(14), LAM, 0.0), False)
+    train, asked, polished = working_set.train, [], []
+
+    def rough(data, tol, max_iter):
+        asked.append((tol, max_iter))
+        state, _, _ = train(data, 1e-2 if case != "good enough" else tol, 1)
+        return state, case == "interrupted", False
+
+    monkeypatch.setattr(factored.working_set, "train", rough)
+    monkeypatch.setattr(factored, "polish", lambda data, state, tol: polished.append(tol))
+    tol = 1e-12 if case != "good enough" else 1e-1
+    assert factored.train(loss, tol, 7)[1] == (case == "interrupted")
+    assert asked == [(pytest.approx(0.1 * tol), 7)]
+    assert polished == ([pytest.approx(0.1 * tol)] if case == "not yet" else [])
