@@ -16,6 +16,7 @@ from fast.models import multiclass_erm
 from fast.models.multiclass_erm import choose_solver, train
 from fast.solvers.active_set import ActiveSetSolver
 from fast.solvers.primal_newton import PrimalNewtonSolver
+from fast.solvers.state import TrainingState
 
 
 @pytest.mark.parametrize(
@@ -146,3 +147,50 @@ def test_single_precision_is_used_where_nothing_overflows(scale, C, gamma, singl
     assert trainer.X32.dtype == (np.float32 if single else np.float64)
     assert trainer.single == (single and not gamma)
     assert trainer.X64.dtype == np.float64
+
+
+def hessian(loss, X, y, r, W):
+    """Second derivatives of P, from differences of gradients."""
+
+    def slope(v):
+        V = v.reshape(W.shape)
+        return (V + loss.gradient(X @ V.T, y, sample_weight=r).T @ X).ravel()
+
+    w, steps = W.ravel(), 1e-6 * np.eye(W.size)
+    return np.array([(slope(w + h) - slope(w - h)) / 2e-6 for h in steps]), slope(w)
+
+
+@pytest.mark.parametrize(
+    "loss", [ENTROPY, named("softmax"), named("topk_entropy_alpha", k=2)], ids=str
+)
+def test_the_first_step_is_newtons_from_zero(loss):
+    """All examples look alike there; the Hessian is that of a uniform distribution."""
+    trainer, X, y, r = made(PrimalNewtonSolver, loss, n=30, C=0.01)
+    state = TrainingState()
+    state.record(0, np.inf, -np.inf, trainer.W)
+    assert trainer._first_step(state, 7)
+    H, slope = hessian(loss, X, y, r, np.zeros((4, 3)))
+    expected = -np.linalg.solve(H, slope).reshape(4, 3)
+    near = loss.k == 1  # else their Hessian is larger than x (I - 11'/m)
+    if near:
+        np.testing.assert_allclose(trainer.W, expected, rtol=1e-4, atol=1e-6)
+    assert (expected * trainer.W).sum() > 0
+    assert state.primal == pytest.approx(r.sum() * loss.at_zero(4))
+    assert state.absolute_gap == pytest.approx(0.5 * slope @ slope, rel=1e-8)
+    assert (state.n_iter, trainer.started, trainer.stepped) == (7, True, True)
+    primal, dual = objectives(loss, X, y, r, np.zeros((4, 3)), trainer.dual_variables())
+    assert (state.primal, state.dual) == (pytest.approx(primal), pytest.approx(dual))
+    strong, X, y, r = made(PrimalNewtonSolver, loss, n=30, C=30.0)  # there A = 0 is the better dual
+    state = TrainingState()
+    state.record(0, np.inf, 0.0, strong.W)
+    assert strong._first_step(state, 1)
+    assert state.dual == abs(strong.dual_variables()).sum() == 0.0
+    state, wide = TrainingState(), None
+    state.record(0, np.inf, -np.inf, trainer.W)
+    wide, X, y, r = made(PrimalNewtonSolver, loss, n=30, d=40, C=0.01)  # no preconditioner there
+    assert wide._first_step(state, 8)
+    assert not wide.stepped
+    H, slope = hessian(loss, X, y, r, np.zeros((4, 40)))
+    if near:
+        length = slope @ slope / (slope @ H @ slope)
+        np.testing.assert_allclose(wide.W.ravel(), -length * slope, rtol=1e-5, atol=1e-9)

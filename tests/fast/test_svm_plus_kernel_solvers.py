@@ -11,6 +11,7 @@ import pytest
 from fast.errors import InvalidParameterError
 from fast.models.svm_plus_hinge import train_kernel as train_hinge
 from fast.models.svm_plus_squared_hinge import train_kernel
+from fast.svm_plus import correction as corrections
 from fast.svm_plus import factored, smo, working_set
 from fast.svm_plus import kernel_trainer as trainer
 from fast.svm_plus.correction import Correction
@@ -364,3 +365,42 @@ def test_polish_where_it_is_needed(case, rng, monkeypatch):
     assert factored.train(loss, tol, 7)[1] == (case == "interrupted")
     assert asked == [(pytest.approx(0.1 * tol), 7)]
     assert polished == ([pytest.approx(0.1 * tol)] if case == "not yet" else [])
+
+
+@pytest.mark.parametrize("short", [False, True])
+def test_a_rough_kernel_is_only_taken_where_it_is_good_and_pays(short, rng, monkeypatch):
+    monkeypatch.setattr(corrections, "WORTH", 20)
+    Z = rng.standard_normal((20, 3))
+    K = np.exp(-((Z[:, None] - Z) ** 2).sum(axis=2))
+
+    def rough(K, cost, lam, linear=False, delta=0.0):
+        space = Correction(K, linear, cost, lam, delta, short)
+        return space, space.rough()
+
+    cost = rng.uniform(5.0, 20.0, 20)
+    space, found = rough(K, cost, 1.0, delta=0.3)
+    if short:
+        assert found is None
+        return
+    Q, error = found
+    exact = np.linalg.solve(
+        np.eye(20) + (K + 1.0 + 0.3 * np.eye(20)) * cost, K + 1.0 + 0.3 * np.eye(20)
+    )
+    assert error == pytest.approx(6e-8 * (1.0 + space.summed.max() * 2.0 * 20), rel=1e-9)
+    away = np.abs(Q - exact).max() / np.abs(exact).max()
+    assert 1e-10 < away <= error
+    x = rng.standard_normal(20)
+    np.testing.assert_allclose(space.deformed_product(x), exact @ x, atol=1e-10)
+    np.testing.assert_allclose(space.Q, exact, atol=1e-10)
+    assert space.rough() is None  # the exact one is there
+    taken = Correction(K, False, cost, 1.0, 0.3, short)
+    taken.take(exact)
+    assert taken.rough() is None
+    assert rough(K[:19, :19], cost[:19], 1.0)[1] is None  # spares no time
+    assert rough(K, np.full(20, 0.49), 1.0)[1] is None  # Q' is not near S^-2
+    assert rough(K, np.full(20, 0.51), 1.0)[1] is not None
+    assert rough(K, np.where(np.arange(20) < 9, 1.0, 1001.0), 1.0)[1] is None
+    assert rough(K, np.where(np.arange(20) < 9, 1.0, 999.0), 1.0)[1] is not None
+    assert rough(K, np.full(20, 1e5), 1.0)[1] is None  # error 0.24
+    assert rough(K, np.full(20, 3e4), 1.0)[1] is not None
+    assert rough(Z, cost, 1.0, linear=True)[1] is None

@@ -278,3 +278,30 @@ def test_a_factor_of_moments_beyond_float64_is_as_near_as_rounding_allows(rng):
     L = np.tril(data.L)
     assert np.isfinite(L).all()
     np.testing.assert_allclose(L @ L.T, M, rtol=1e-9)
+
+
+C, LAM = 1.5, 0.7
+
+
+@pytest.mark.parametrize("nonneg", [True, False])
+@pytest.mark.parametrize("delta", [0.0, 0.4])
+def test_a_multiple_of_a_squared_hinge_model_keeps_its_margins_tight(nonneg, delta, rng):
+    y, omega = np.resize([1.0, -1.0, 1.0], 11), rng.uniform(0.3, 2.0, 11)
+    X, Z = rng.standard_normal((11, 3)) + 3.0 * y[:, None], rng.standard_normal((11, 2))
+    data = SquaredHingeData(X, y, Z, omega, C, LAM, nonneg, delta)
+    theta = LAM / (LAM + delta * C * omega)
+    seen = 0
+    for _ in range(20):
+        w, v, rho = rng.random(3), 0.2 * rng.standard_normal(2), rng.standard_normal()
+        found = data._rescaled(w, v, rho, X @ w, Z @ v + rho)
+        g = Z @ found.v + found.rho
+        margins = y * (X @ found.w + found.b) + theta * g
+        assert found.primal <= data.constant().primal
+        reduced = C * omega * theta
+        P = found.w @ found.w + reduced @ g**2 + LAM * (found.v @ found.v + found.rho**2)
+        assert found.primal == pytest.approx(0.5 * P, rel=1e-9)
+        if found.w.any():
+            seen += 1
+            assert margins[y > 0].min() == pytest.approx(1.0, rel=1e-9)
+            assert margins[y < 0].min() == pytest.approx(1.0, rel=1e-9)
+    assert seen

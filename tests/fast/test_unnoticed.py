@@ -14,6 +14,7 @@ from fast.losses import (
 )
 from fast.ranking import exact
 from fast.sets import simplex
+from fast.solvers.constrained_risk import EasyProblem
 
 
 def numbers(rng, count):
@@ -74,3 +75,26 @@ def test_entropy_steps_keep_masses_far_below_their_label(alpha):
     )
     block = multilabel_entropy.sdca_update(z, y, alpha)
     np.testing.assert_allclose(-block[:3], z[:3] / (alpha + 3.0), rtol=1e-8)
+
+
+def test_a_point_is_repaired_as_far_as_it_must_be(rng):
+    class Margins:
+        def __init__(self, A):
+            self.A = A
+
+        def of(self, w):
+            return self.A @ w, None
+
+    for _ in range(30):
+        feasible = rng.standard_normal(3)
+        A = rng.standard_normal((6, 3))
+        A[A @ feasible < 0] *= -1.0
+        feasible = feasible / (A @ feasible).min()
+        problem = object.__new__(EasyProblem)
+        problem.margins, problem.feasible = Margins(A), feasible
+        for w in (rng.standard_normal(3), 0.7 * feasible, 3.0 * feasible):
+            found = problem.repaired(w)
+            least = float((A @ w).min())
+            assert float((A @ found).min()) == pytest.approx(max(least, 1.0), rel=1e-12)
+            if least >= 0.5:
+                np.testing.assert_allclose(found, w / min(least, 1.0))
