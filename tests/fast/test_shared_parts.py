@@ -201,3 +201,13 @@ def test_small_weights_are_left_out_if_the_bound_allows_it():
     assert left([0.0, 1e-300, 0.0, 0.0], 1.0) == ([0], 0.5)
     assert left([0.0, 0.0, 0.0, 0.0], 1.0) == ([0], 0.5)
     assert left([0.0, 1e-7, 1.0 - 1e-7, 0.0], 1.0)[0] == [0]
+
+
+def test_arithmetics_that_are_worth_trying():
+    both, single, wide = [np.float64, np.longdouble], [np.float64], [np.longdouble]
+    for products, times, expected in (
+        (100_000, 1, wide), (50_000, 2, wide), (100_001, 1, both), (50_001, 2, both), (3, 10**9, both),
+        (100_000_000, 1, both), (100_000_001, 1, single), (100_000_001, 0, wide),
+    ):  # fmt: skip
+        assert rounding.precisions(products, times) == expected
+    assert rounding.precisions(100_000) == wide

@@ -9,7 +9,13 @@ import scipy.sparse as sp
 
 from fast.errors import InvalidParameterError
 from fast.svm_plus.correction import Correction
-from fast.svm_plus.deformed_kernel import Inverse, deformed_kernel, from_features
+from fast.svm_plus.deformed_kernel import (
+    Inverse,
+    deformed_kernel,
+    extremes,
+    from_features,
+    from_inverse,
+)
 
 RATIOS = [1e-16, 1e-8, 1e-3, 1.0, 1e3, 1e6, 1e10]
 
@@ -223,3 +229,23 @@ def test_sparse_features_keep_their_digits(rng):
     Z = rng.standard_normal((12, 2))
     dense, sparse = (from_features(z, np.full(12, 1e10), 1.0) for z in (Z, sp.csr_array(Z)))
     np.testing.assert_allclose(sparse, dense, rtol=0, atol=1e-13 * np.abs(dense).max())
+
+
+@pytest.mark.parametrize("n", [3, 64, 65, 130])
+def test_tiles_cover_a_matrix_once(n, rng):
+    K = 0.01 * rng.standard_normal((n, n))
+    top, skew, total = extremes(K)
+    assert (top, skew) == (np.abs(K).max(), np.abs(K - K.T).max())
+    assert total == pytest.approx(np.abs(K).sum() + np.abs(K.diagonal()).sum(), rel=1e-12)
+    for i, j in ((0, n - 1), (n - 1, 0), (n - 1, n - 1), (n // 2, 0)):
+        bad = K.copy()
+        bad[i, j] = np.nan
+        assert np.isnan(extremes(bad)[2])
+        bad[i, j] = -99.0
+        assert extremes(bad)[0] == 99.0
+    root, inverse = rng.uniform(0.5, 2.0, n), np.triu(K)
+    wanted = np.triu(K) + np.triu(K, 1).T
+    from_inverse(inverse, root, LAM)
+    np.testing.assert_allclose(
+        inverse, (np.eye(n) - LAM * wanted) / np.outer(root, root), rtol=1e-12
+    )

@@ -404,3 +404,26 @@ def test_a_rough_kernel_is_only_taken_where_it_is_good_and_pays(short, rng, monk
     assert rough(K, np.full(20, 1e5), 1.0)[1] is None  # error 0.24
     assert rough(K, np.full(20, 3e4), 1.0)[1] is not None
     assert rough(Z, cost, 1.0, linear=True)[1] is None
+
+
+def test_the_certificate_by_definition(rng):
+    for _ in range(30):
+        n = 7
+        H, y = spd(rng, n, 9) + 0.3, signs(rng, n)
+        alpha = rng.random(n) * 10.0 ** rng.integers(-2, 3)
+        alpha[y > 0] *= alpha[y < 0].sum() / alpha[y > 0].sum()
+        M, g = H * y * y[:, None], H @ alpha
+        found = smo.certificate(y, alpha * y, y - M @ (alpha * y))
+        S, q, m = alpha.sum(), alpha @ g, 0.5 * (g[y > 0].min() + g[y < 0].min())
+        assert (found.margin, found.square) == pytest.approx((m, q), rel=1e-9)
+        assert found.dual == pytest.approx(0.5 * S**2 / q, rel=1e-9)
+        assert found.scale == pytest.approx(S / q, rel=1e-9)
+        if m > 0.0:
+            assert found.primal == pytest.approx(0.5 * q / m**2, rel=1e-9)
+            assert found.gap == pytest.approx(1.0 - found.dual / found.primal, rel=1e-7, abs=1e-12)
+        else:
+            assert (found.primal, found.gap) == (np.inf, np.inf)
+        result = smo.solve(H, y, 1.0, max_iter=0, start=alpha)
+        np.testing.assert_allclose(result.alpha, alpha * S / q, rtol=1e-9)
+    none = smo.certificate(y, 0.0 * y, y)
+    assert (none.gap, none.dual, none.primal, none.scale) == (np.inf, 0.0, np.inf, 1.0)
