@@ -302,7 +302,9 @@ class QuasiNewtonSolver(PrimalPasses):
         if self.finished is not None and (self.kept or self.finished[1] is not None):
             found: tuple[float, float] | None = self.finished[1]
             return found
-        if self.kept:
+        if self.kept or not hasattr(
+            self.loss, "rows"
+        ):  # nothing bounds what rounding does to those
             return None
         P, D, _ = self._claims(W)
         if self.best is not None and not np.array_equal(self.best, W):

@@ -31,6 +31,7 @@ def argmax(f, low, high, steps=70):
 
 def smooth_value(z, variant, k, gamma):
     """max <z,p> - gamma/2 ||p||^2 over the top-k simplex: the sum of p by golden sections."""
+    z = np.asarray(z, float)
 
     def best(s):
         p = with_sum(z / gamma, s, s / k if variant == "alpha" else 1.0 / k) if s > 0 else 0.0 * z

@@ -20,6 +20,7 @@ from _estimators import (
 )
 from _problems import assert_same_optimum, bags, classes, privileged, quietly, relevant
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from fast import (
     APSVM,
@@ -28,9 +29,11 @@ from fast import (
     OneVsAllClassifier,
     RecallAtK,
     SVM2KClassifier,
+    SVMPlusClassifier,
     TopKSVC,
     TopPush,
 )
+from fast.errors import CollapseWarning
 from verification.certificates.fitted import judge_claims
 
 INFERENCES = ("divide_and_conquer", "greedy", "search", "select", "all", "numpy")
@@ -106,6 +109,26 @@ def rows():
         X, y, Z = privileged(1, n=50, classes=m)
         model = SVM2KClassifier(0.5, 2.0, 0.7, 0.1, kernel, kernel_z, 0.3, 0.3)
         yield quick(model, (X, y), 1e-6, Z=Z, sample_weight=1.0 + np.arange(50) % 2)
+    pairs = [("linear", "linear"), ("rbf", "linear"), ("linear", "rbf"), ("poly", "rbf")]
+    X, y, Z = privileged(1)
+    weight = np.random.default_rng(1).integers(0, 3, len(y)) + 0.5 * (y == 1)
+    for loss, (kernel, kernel_z), delta, nonneg in itertools.product(
+        ("squared_hinge", "hinge"), pairs, (0.0, 0.5), (None, True, False)
+    ):
+        model = SVMPlusClassifier(
+            loss,
+            3.0,
+            0.5,
+            kernel,
+            kernel_z,
+            0.3,
+            0.2,
+            2,
+            1.0,
+            nonneg_slack=nonneg,
+            free_slack=delta,
+        )
+        yield quick(model, (X, y), 1e-5, Z=Z, sample_weight=weight)
 
 
 ROWS = {f"{i} {row[0]}": row for i, row in enumerate(rows())}
@@ -114,7 +137,7 @@ ROWS = {f"{i} {row[0]}": row for i, row in enumerate(rows())}
 @pytest.mark.parametrize("name", ROWS)
 def test_what_a_fit_claims_follows_from_its_attributes(name):
     model, data, more = ROWS[name]
-    model = quietly(clone(model), *data, **more)
+    model = quietly(clone(model), *data, ignored=(ConvergenceWarning, CollapseWarning), **more)
     assert model.dual_gap_ <= model.tol
     if getattr(model, "solver", "auto") != "auto":
         assert model.solver_ == model.solver
@@ -189,6 +212,14 @@ WEIGHTED |= {
     for make, loss in SIGNED
 }
 WEIGHTED["two views"] = SVM2KClassifier(standardize_z=False, tol=1e-8), privileged(4)
+WEIGHTED |= {
+    f"plus {loss} {kernel}": (
+        SVMPlusClassifier(loss, kernel=kernel, gamma=0.3, free_slack=0.1, tol=1e-8),
+        privileged(11),
+    )
+    for loss in ("squared_hinge", "hinge")
+    for kernel in ("linear", "rbf")
+}
 
 
 @pytest.mark.parametrize("name", WEIGHTED)

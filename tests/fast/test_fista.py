@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _multiclass import HINGE, blocks, made, objectives, run
+from _multiclass import HINGE, made, objectives, run
 from _problems import classes
 
 from fast import TopKLogisticRegression, TopKSVC
@@ -58,23 +58,6 @@ def test_steps_are_those_of_the_formulas(form):
     assert restarts >= 1
     curvature = np.linalg.eigvalsh(X.T @ (r[:, None] * X))[-1]
     assert pytest.approx(1.0 + curvature * 0.75 / 4, rel=0.1) == L
-
-
-@pytest.mark.parametrize(("stem", "given"), SMOOTH.items())
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-def test_smooth_losses_are_certified(stem, given, form):
-    loss = named(stem, **given)
-    _, X, y, r = made(FistaSolver, loss, n=40)
-    found = train(form(X), y, r, 4, loss, tol=1e-8, max_iter=3000, solver="fista")
-    assert found.solver == "fista"
-    assert found.gap <= 1e-8
-    P, D = objectives(loss, X, y, r, found.W, found.dual_variables)
-    assert found.primal == pytest.approx(P, rel=1e-12)
-    assert found.dual == pytest.approx(D, rel=1e-7)
-    assert not blocks(found.dual_variables, y)[2].any()  # a weight of 0
-    other = train(X, y, r, 4, loss, tol=1e-9, solver="lbfgs")
-    assert found.dual <= other.primal * (1 + 1e-12)
-    assert other.dual <= found.primal * (1 + 1e-12)
 
 
 def test_weights_to_begin_with_and_threads():

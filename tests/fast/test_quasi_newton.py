@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from _multiclass import ENTROPY, SMOOTH, made, objectives
+from _multiclass import objectives
 from scipy.special import softmax
 
 from fast import datasets
@@ -13,11 +12,9 @@ from fast.families.entropies import Piece
 from fast.models.multiclass_erm import choose_solver, train
 from fast.solvers import quasi_newton
 from fast.solvers.block_sums import FEW
-from fast.solvers.curvature_pairs import MEMORY
-from fast.solvers.initial_hessian import FLOOR
 from fast.solvers.multiclass_bounds import bounds_of_weights, claims, sums_of_weights
 from fast.solvers.passes import Passes
-from fast.solvers.quasi_newton import EXACT, QuasiNewtonSolver
+from fast.solvers.quasi_newton import QuasiNewtonSolver
 from fast.solvers.state import TrainingState
 
 SOFTMAX = named("softmax")
@@ -27,75 +24,6 @@ N, M, D = 4000, 100, 100
 @pytest.fixture(scope="module")
 def features():
     return datasets.make_deep_features(N, M, D, random_state=0)
-
-
-def at(loss=ENTROPY, form=np.asarray, **sizes):
-    """A trainer somewhere, and what a pass finds there."""
-    trainer, X, y, r = made(QuasiNewtonSolver, loss, form=form, **sizes)
-    trainer.start_at(np.random.default_rng(1).standard_normal(trainer.W.shape))
-    trainer._decompose()
-    return trainer, trainer._at(trainer.W, True), X, y, r
-
-
-@pytest.mark.parametrize(
-    "loss", [ENTROPY, SMOOTH, SOFTMAX], ids=["beta", "smooth hinge", "softmax"]
-)
-def test_the_first_matrix_is_a_mean_hessian_and_a_gram_matrix(loss):
-    trainer, point, X, _, r = at(loss)
-    (m, d), w = trainer.W.shape, r / r.max()
-    rows = loss.rows(trainer.y, w, m)
-    rows.evaluate(X @ trainer.W.T, np.empty((len(X), m)))
-    if loss is SMOOTH:
-        bends = np.eye(m) * rows.curvatures().sum() / w.sum()
-    else:
-        columns = []
-        for j in range(m):
-            V = np.zeros((len(X), m))
-            V[:, j] = 1.0
-            rows.curve(V, np.arange(len(X)))
-            columns.append(V.sum(axis=0) / w.sum())
-        values, U = np.linalg.eigh(np.array(columns).T)
-        bends = (U * np.maximum(values, FLOOR * values.mean())) @ U.T
-    matrix = np.eye(m * d) + 2.0 * np.kron(bends, (X * w[:, None]).T @ X)
-    V = np.random.default_rng(2).standard_normal((m, d))
-    expected = np.linalg.solve(matrix, V.ravel()).reshape(m, d)
-    np.testing.assert_allclose(trainer.first.solved(V, 2.0, point), expected, rtol=1e-5)
-
-
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("scale", [0.0, 3.0])
-def test_an_intercept_has_the_curvature_that_the_weights_of_its_class_leave(form, scale):
-    n, m, d, c, C, rng = 400, FEW + 6, 5, 2.0, 1.7, np.random.default_rng(3)
-    y, r = rng.integers(0, m - 1, n), rng.uniform(0.0, 2.0, n)  # one class has no example
-    Z = 0.3 + rng.standard_normal((m, d))[y] + 0.3 * rng.standard_normal((n, d))
-    trainer = QuasiNewtonSolver(form(np.c_[Z, np.full(n, c)]), y, r, m, SOFTMAX, 0)
-    trainer.start_at(scale * rng.standard_normal((m, d + 1)))
-    trainer._decompose()
-    trainer.first.look(trainer._seen)
-    point = trainer._at(trainer.W, True)
-    w = r / r.max()
-    z = w @ Z / w.sum()
-    means = np.array([w[y == j] @ Z[y == j] / max(w[y == j].sum(), 1e-300) - z for j in range(m)])
-    means[m - 1] = 0.0
-    p = softmax(np.c_[Z, np.full(n, c)] @ trainer.W.T, axis=1)
-    curvature = w[:, None] * p * (1.0 - p)
-    kappa = np.vdot(curvature, (Z - z) @ means.T) / (curvature.sum(axis=0) @ (means**2).sum(axis=1))
-    assert kappa == pytest.approx(0.0, abs=1e-12) if scale == 0.0 else 0.05 < kappa < 1.0
-    centred = (Z - z).T @ (w[:, None] * (Z - z))
-    if form is not np.asarray:  # the diagonal, not centred
-        centred = np.diag(w @ Z**2)
-    V = rng.standard_normal((m, d + 1))
-    found = trainer.first.solved(V, C, point)
-    for j in range(m):
-        a = np.r_[z + kappa * means[j], c]
-        matrix = np.eye(d + 1)
-        matrix[:d, :d] += C * point.bend * centred
-        matrix += C * point.bend * w.sum() * np.outer(a, a)
-        np.testing.assert_allclose(found[j], np.linalg.solve(matrix, V[j]), rtol=1e-9)
-    if scale == 0.0 and form is np.asarray:  # without what classes tell, the mean Hessian
-        X = np.c_[Z, np.full(n, c)]
-        whole = np.eye(d + 1) + C * point.bend * X.T @ (w[:, None] * X)
-        np.testing.assert_allclose(found, np.linalg.solve(whole, V.T).T, rtol=1e-9)
 
 
 @pytest.mark.parametrize("m", [5, FEW + 6])
@@ -126,97 +54,6 @@ def test_an_intercept_takes_few_passes_more(features, C, monkeypatch):
         assert train(Z, y, C, M, SOFTMAX, tol=1e-5, solver="lbfgs").gap <= 1e-5
         needed.append(len(passes))
     assert needed[1] <= 1.75 * needed[0] + 2
-
-
-def test_steep_problems_have_pairs_in_float64(features):
-    X, y = features
-    for scale, kind in ((1.0, np.float32), (1e3, np.float64)):
-        trainer = QuasiNewtonSolver(scale * X, y, np.ones(N), M, SOFTMAX, 0)
-        trainer.pairs.add(*np.random.default_rng(1).standard_normal((2, M, D)))
-        before = trainer.pairs.U[0].copy()
-        trainer._decompose()
-        assert trainer.pairs.U.dtype == trainer.pairs.S.dtype == kind
-        np.testing.assert_array_equal(trainer.pairs.U[0], before)
-
-
-@pytest.mark.parametrize(("form", "d"), [(np.asarray, 50), (sp.csr_array, 3)])
-def test_wide_and_sparse_data_have_the_diagonal(form, d):
-    trainer, point, X, _, r = at(named("sparsemax"), form, d=d)
-    sizes = (r / r.max()) @ X**2
-    bend = (1 - 1 / 4) / 4
-    expected = trainer.W / (1.0 + 3.0 * bend * sizes)
-    np.testing.assert_allclose(trainer.first.solved(trainer.W, 3.0, point), expected, rtol=1e-13)
-
-
-@pytest.mark.parametrize("steps", [0, 3, MEMORY, MEMORY + 4])
-def test_a_direction_is_that_of_the_updated_matrix(steps):
-    trainer, point, *_ = at()
-    shape, C, rng = trainer.W.shape, 1.7, np.random.default_rng(3)
-    size, pairs = trainer.W.size, []
-    H = np.array([trainer.first.solved(e.reshape(shape), C, point).ravel() for e in np.eye(size)])
-    for _ in range(steps):
-        s = rng.standard_normal(size)
-        u = 0.5 * s + 0.1 * rng.standard_normal(size)
-        trainer.pairs.add(s.reshape(shape), u.reshape(shape))
-        pairs = [*pairs, (s, s + C * u)][-MEMORY:]
-    if steps:
-        s, c = pairs[-1]
-        H *= (s @ c) / (c @ H @ c)
-    for s, c in pairs:
-        V = np.eye(size) - np.outer(c, s) / (s @ c)
-        H = V.T @ H @ V + np.outer(s, s) / (s @ c)
-    G = rng.standard_normal(shape)
-    found = trainer.pairs.direction(G, C, lambda V: trainer.first.solved(V, C, point))
-    np.testing.assert_allclose(found.ravel(), H @ G.ravel(), rtol=1e-8, atol=1e-10)
-
-
-@pytest.mark.parametrize("C", [0.01, 1.0, 1e3])
-def test_the_size_grows_while_the_gap_allows(C):
-    trainer, point, *_ = at(C=C)
-    trainer.W *= 0.0
-    point = trainer._at(trainer.W, True)
-    first = trainer._first_size(point)
-    raised, moved, primal, gradient, gap = trainer._raised(first, point)
-    assert 0.0 < first <= raised <= trainer.C
-    assert moved == (raised > first)
-    assert primal == pytest.approx(raised * point.risk)
-    np.testing.assert_allclose(gradient, raised * point.slopes)
-    assert gap == pytest.approx(0.5 * (gradient**2).sum())
-    assert raised == trainer.C or gap > 0.3 * primal
-
-
-def test_the_length_of_a_step_is_that_of_all_rows_where_all_are_measured():
-    trainer, point, *_ = at(C=30.0)
-    C = trainer.C
-    gradient = trainer.W + C * point.slopes
-    z = 0.01 * gradient
-    t = trainer._length(z, C, float(np.vdot(gradient, z)))
-
-    def slope(t):
-        W = trainer.W - t * z
-        return float(np.vdot(W + C * trainer._at(W, True).slopes, z))
-
-    assert abs(slope(t)) <= 1.2 * EXACT * slope(0.0)
-
-
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("m", [4, FEW + 6])
-@pytest.mark.parametrize(
-    "loss", [SOFTMAX, named("topk_entropy_alpha", k=3)], ids=["softmax", "alpha"]
-)
-def test_zero_weights_need_no_pass(loss, m, form):
-    rng = np.random.default_rng(3)
-    y = rng.integers(0, m - 1, 200)  # one class has no example
-    trainer = QuasiNewtonSolver(
-        form(rng.standard_normal((200, 5))), y, rng.uniform(0.0, 2.0, 200), m, loss, 0
-    )
-    short, long = trainer._at_zero(), trainer._at(np.zeros((m, 5)), True)
-    assert short.risk == pytest.approx(long.risk)
-    assert short.bend == pytest.approx(long.bend)
-    np.testing.assert_allclose(short.slopes, long.slopes, atol=1e-12)
-    assert (short.bends is None) == (long.bends is None) == (m > FEW)
-    if short.bends is not None:
-        np.testing.assert_allclose(short.bends, long.bends, atol=1e-7)  # of float32 entries
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -289,17 +126,6 @@ def test_a_warm_start_goes_on_from_there(features):
     trainer.start_warm(first.dual_variables)
     # both are within the gap of the optimum, where P grows by half the squared distance
     assert np.linalg.norm(trainer.W - first.W) <= 2.0 * np.sqrt(2.0 * (first.primal - first.dual))
-
-
-def test_a_start_that_is_near_enough_keeps_the_largest_size_that_its_gap_allows():
-    trainer, _, X, y, r = at(SOFTMAX, C=100.0)
-    trainer.W = train(X, y, r / 10.0, 4, SOFTMAX, tol=1e-9).W
-    point = trainer._at(trainer.W, True)
-    first = trainer._first_size(point)
-    ready, primal, _, gap = trainer._measured(first, point)
-    assert ready == (gap <= 0.3 * primal)
-    assert ready
-    assert first >= trainer.C / 16
 
 
 def test_classes_that_are_dropped_stay_out_of_gradients_and_of_the_dual():

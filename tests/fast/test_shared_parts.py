@@ -1,13 +1,17 @@
 """States, bounds on rounding and descents: each part of what trainers share against a naive twin."""
 
-from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fast.solvers import descent, rounding, state
+from fast.solvers import (
+    rounding,
+    state,
+    structured,
+)  # fmt: skip
+from fast.solvers.score_problem import ScoreProblem
 
 FORMS = [np.asarray, sp.csr_array]
 EPS = 2.0**-52
@@ -36,33 +40,7 @@ def test_gaps_are_relative_to_the_larger_objective():
     ]
 
 
-def test_a_state_keeps_the_best_point_and_the_last_dual():
-    found = state.TrainingState()
-    W = np.ones(2)
-    for i, (primal, dual) in enumerate([(5.0, 1.0), (4.0, 2.0), (4.0, 3.0), (6.0, 2.5)]):
-        found.record(i, primal, dual, W)
-        W += 1.0  # the state has a copy
-    np.testing.assert_array_equal(found.W, [2.0, 2.0])
-    assert [(h["iteration"], h["primal"], h["dual"], h["gap"]) for h in found.history] == [
-        (0, 5.0, 1.0, 0.8), (1, 4.0, 2.0, 0.5), (2, 4.0, 3.0, 0.25), (3, 4.0, 2.5, 0.375)
-    ]  # fmt: skip
-    assert (found.n_iter, found.absolute_gap) == (3, 1.5)
-    found.set_dual(3.5)
-    assert (found.gap, found.history[-1]["dual"], found.history[-1]["gap"]) == (0.125, 3.5, 0.125)
-    assert found.history[-2]["dual"] == 3.0
-
-
 # ---- rounding -------------------------------------------------------------------------------------
-
-
-def test_arithmetics_that_are_worth_trying():
-    both, single, wide = [np.float64, np.longdouble], [np.float64], [np.longdouble]
-    for products, times, expected in (
-        (100_000, 1, wide), (50_000, 2, wide), (100_001, 1, both), (50_001, 2, both), (3, 10**9, both),
-        (100_000_000, 1, both), (100_000_001, 1, single), (100_000_001, 0, wide),
-    ):  # fmt: skip
-        assert rounding.precisions(products, times) == expected
-    assert rounding.precisions(100_000) == wide
 
 
 @pytest.mark.parametrize(
@@ -192,75 +170,44 @@ def test_gram_matrices_bound_what_rounding_does(rng, real):
 # ---- descents -------------------------------------------------------------------------------------
 
 
-@dataclass
-class Step:
-    """What a step ends at, as trainers say it."""
+def test_small_weights_are_left_out_if_the_bound_allows_it():
+    """Offsets and orthogonal gradients chosen so that D is known."""
+    problem = ScoreProblem(np.eye(3), lambda s: None, 1.0)
+    problem.state.W = np.zeros(3)
+    weights, offsets, rows, dual = structured.without_negligible(problem, 1.0)
+    assert (len(weights), len(offsets), rows.shape, dual) == (0, 0, (0, 3), 0.0)
+    for offset, a in ((1.0, [1.0, 0, 0]), (0.9, [0, 1.0, 0]), (0.5, [0, 0, 1e-3])):
+        problem.cuts.add(offset, np.array(a), np.array(a))
 
-    w: np.ndarray
-    primal: float
-    dual: float = 0.5
-    gap: float = 0.0
-    history: list = field(default_factory=list)
-    n_iter: int = 2
-    n_oracle: int = 3
-    stopped: bool = False
-    interrupted: bool = False
+    def left(lam, primal):
+        problem.weights = np.array(lam)
+        weights, offsets, rows, dual = structured.without_negligible(problem, primal)
+        A = rows.toarray()
+        assert weights.sum() == pytest.approx(1.0)
+        assert dual == pytest.approx(
+            weights @ offsets - 0.5 * ((weights @ A) ** 2).sum(), rel=1e-14
+        )
+        return [int(np.flatnonzero(row)[0]) for row in A], dual
 
-
-def descending(values, tol=1e-3, most=10, states=None, stop=None, start=9.0, n_oracle=4):
-    """A descent along given J, whose steps say what they were given."""
-    seen = []
-
-    def step(fixed, w, before):
-        seen.append((float(fixed[0]), float(w[0]), before))
-        t = len(seen)
-        lines = [
-            {"iteration": i, "oracle_calls": i, "primal": values[t - 1], "gap": 0.0} for i in (1, 2)
-        ]
-        return Step(np.array([float(t)]), values[t - 1], history=lines, stopped=t == stop)
-
-    found = descent.descend(
-        np.zeros(1), lambda w: np.array([(states or {}).get(int(w[0]), int(w[0]))]),
-        lambda w: [start, *values][int(w[0])], step, tol, most, n_oracle,
-    )  # fmt: skip
-    return found, seen
-
-
-def test_a_descent_says_what_its_steps_said():
-    found, seen = descending([5.0, 4.0, 3.9999, 1.0])
-    assert found.objectives == [9.0, 5.0, 4.0, 3.9999]  # 1e-4 is less than a tenth of tol of 3.9999
-    assert found.converged
-    assert [(s, w) for s, w, _ in seen] == [(0.0, 0.0), (1.0, 1.0), (2.0, 2.0)]
-    assert seen[0][2] is None
-    assert float(seen[2][2].w[0]) == 2.0
-    np.testing.assert_array_equal(found.state, [2.0])
-    result = found.result
-    assert (result.n_iter, result.n_oracle) == (6, 4 + 1 + 3 * 4)
-    lines = [(h["iteration"], h["oracle_calls"], h["round"]) for h in result.history]
-    assert lines == [(1, 6, 1), (2, 7, 1), (3, 10, 2), (4, 11, 2), (5, 14, 3), (6, 15, 3)]
+    assert left([0.6, 0.4 - 1e-7, 1e-7], 0.71)[0] == [0, 1]
+    assert left([0.6, 0.4 - 1e-10, 1e-10], 0.71)[0] == [0, 1]
+    at = naive = left([0.6, 0.4, 0.0], 0.71)[1]
+    assert naive == pytest.approx(0.96 - 0.26)
+    # leaving out the smallest costs more than a hundredth of the gap: it stays
+    problem.cuts.add(1e4, np.array([0, 0, 200.0]), np.array([0, 0, 200.0]))
+    assert left([0.6, 0.4 - 1e-7, 0.0, 1e-7], at + 1.01e-3)[0] == [0, 1, 2]
+    assert left([0.6, 0.4 - 1e-7, 0.0, 1e-7], at + 1.0)[0] == [0, 1]
+    # one cut alone may be a better bound than all of them
+    assert left([0.0, 1e-300, 0.0, 0.0], 1.0) == ([0], 0.5)
+    assert left([0.0, 0.0, 0.0, 0.0], 1.0) == ([0], 0.5)
+    assert left([0.0, 1e-7, 1.0 - 1e-7, 0.0], 1.0)[0] == [0]
 
 
-def test_a_descent_ends_in_each_of_its_ways():
-    found, _ = descending([5.0, 4.9994, 4.99, 4.9896], tol=1e-3)  # falls by more, then by less
-    assert (found.objectives[-1], found.converged) == (4.9896, True)
-    found, _ = descending([5.0, 4.0, 3.0], most=2)
-    assert (found.objectives, found.converged) == ([9.0, 5.0, 4.0], False)
-    found, _ = descending([5.0, 4.0, 3.0], states={2: 1})  # the state of the step before
-    assert (found.objectives, found.converged) == ([9.0, 5.0, 4.0], True)
-    found, _ = descending([5.0, 4.0, 3.0], stop=2)
-    assert (found.objectives, found.converged, found.result.stopped) == (
-        [9.0, 5.0, 4.0],
-        False,
-        True,
-    )
-    with pytest.raises(ValueError, match="max_rounds"):
-        descending([1.0], most=0)
-
-
-def test_a_step_that_rounding_let_rise_is_not_taken():
-    found, _ = descending([5.0, 5.5, 1.0])
-    assert found.objectives == [9.0, 5.0, 5.0]
-    assert found.converged
-    result = found.result
-    assert (float(result.w[0]), result.primal, result.gap) == (1.0, 5.0, 0.9)
-    assert (result.history[-1]["primal"], result.history[-1]["gap"]) == (5.0, 0.9)
+def test_arithmetics_that_are_worth_trying():
+    both, single, wide = [np.float64, np.longdouble], [np.float64], [np.longdouble]
+    for products, times, expected in (
+        (100_000, 1, wide), (50_000, 2, wide), (100_001, 1, both), (50_001, 2, both), (3, 10**9, both),
+        (100_000_000, 1, both), (100_000_001, 1, single), (100_000_001, 0, wide),
+    ):  # fmt: skip
+        assert rounding.precisions(products, times) == expected
+    assert rounding.precisions(100_000) == wide

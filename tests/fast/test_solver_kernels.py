@@ -5,364 +5,16 @@ A trainer certifies its model whatever its kernels answer; a wrong list, step or
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from fast.families import named
 from fast.kernels.hinges import ALPHA, BETA
 from fast.models.multiclass_erm import TopKEntropy
 from fast.solvers import active_face_newton, working_set
 from fast.solvers.entropy_rows import FEW, EntropyRows
-from fast.solvers.rows import as_rows, row_axpy, row_dot
+from fast.solvers.rows import as_rows
 from fast.solvers.smooth_rows import SmoothRows
 
 N, M, D = 7, 6, 4
-HINGES = [(v, k, g, 0.0) for v in (ALPHA, BETA) for k in (1, 3) for g in (0.0, 0.6)]
-HINGES += [(ALPHA, 1, 0.0, 1.0), (ALPHA, 3, 0.0, 1.0)]
-
-
-def hinge(variant, k, gamma, price):
-    """The loss of these numbers, from `fast.losses`."""
-    if price:
-        return named("squared_topk_hinge", k=k)
-    name = f"topk_hinge_{'alpha' if variant == ALPHA else 'beta'}"
-    return named(f"smooth_{name}", k=k, gamma=gamma) if gamma else named(name, k=k)
-
-
-class Problem:
-    """A small multiclass problem with a feasible dual point in lists."""
-
-    def __init__(self, loss, seed=0, capacity=M - 1):
-        rng = np.random.default_rng(seed)
-        self.loss, (self.variant, self.k, self.gamma, self.price) = loss, loss
-        self.X = rng.standard_normal((N, D))
-        self.y, self.r = np.arange(N) % M, rng.uniform(0.3, 2.0, N)
-        self.squares = (self.X**2).sum(axis=1)
-        self.index = np.zeros((N, capacity), np.int32)
-        self.value, self.count = np.zeros((N, capacity)), np.full(N, M - 1)
-        self.mass = np.zeros(N)
-        for i in range(N):
-            self.index[i, : M - 1] = rng.permutation([j for j in range(M) if j != self.y[i]])
-            raw = rng.random(M - 1) * (rng.random(M - 1) < 0.7)
-            self.value[i, : M - 1] = self.feasible(i, raw)
-        self.lists = self.index, self.value, self.count
-        self.W = np.zeros((M, D))
-        working_set.primal_from_dual(as_rows(self.X), self.y, self.lists, self.mass, self.W)
-
-    def feasible(self, i, raw):
-        """The nearest point of the domain of the conjugate."""
-        radius = np.inf if self.price else self.r[i]
-        x, work = np.empty(M - 1), np.empty(M - 1)
-        working_set.project_row(self.variant, 0.6 * self.r[i] * raw, self.k, radius, 0.0, x, work)
-        return x
-
-    def blocks(self, value=None):
-        """The dual matrix: -x_ij at the others, their sum at the own class."""
-        A = np.zeros((N, M))
-        value = self.value if value is None else value
-        for i in range(N):
-            for j, v in zip(self.index[i, : self.count[i]], value[i], strict=False):
-                A[i, j] -= v
-                A[i, self.y[i]] += v
-        return A
-
-    def dual(self, value=None):
-        """Sum of <x,1> - r conj(x/r) less half the squared norm."""
-        A = self.blocks(value)
-        x = np.where(A < 0.0, -A, 0.0)
-        s, square = x.sum(axis=1), (x**2).sum(axis=1)
-        linear = (s - 0.5 * (self.gamma * square + self.price * s**2) / self.r).sum()
-        return linear - 0.5 * ((A.T @ self.X) ** 2).sum()
-
-
-@pytest.fixture(params=HINGES, ids=str)
-def problem(request):
-    return Problem(request.param)
-
-
-def test_the_primal_of_a_dual_and_its_squares(problem):
-    A = problem.blocks()
-    np.testing.assert_allclose(problem.W, A.T @ problem.X, rtol=0, atol=1e-13)
-    s = A[np.arange(N), problem.y]
-    np.testing.assert_allclose(problem.mass, s, rtol=1e-14)
-    square = (A**2).sum(axis=1) - s**2
-    expected = ((problem.gamma * square + problem.price * s**2) / problem.r).sum()
-    got = working_set.squared_masses(problem.r, problem.loss, problem.lists)
-    assert got == pytest.approx(expected, rel=1e-13)
-
-
-@pytest.mark.parametrize("reach", [0.0, 0.3, 50.0, np.inf])
-def test_refreshed_lists_hold_losses_gaps_and_every_class_in_reach(problem, reach):
-    p = problem
-    scores = p.X @ np.random.default_rng(1).standard_normal((M, D)).T
-    scores[0] = -9.0  # a loss of zero
-    scores[0, p.y[0]] = 9.0
-    own = scores[np.arange(N), p.y]
-    margins = scores - own[:, None] + 1.0
-    losses = hinge(*p.loss).values(scores, p.y)
-    before = -p.blocks()
-    before[np.arange(N), p.y] = 0.0
-    gaps = p.r * losses - (before * margins).sum(axis=1)
-    s = before.sum(axis=1)
-    gaps += 0.5 / p.r * (p.gamma * (before**2).sum(axis=1) + p.price * s**2)
-    results, work = (np.empty(N), np.empty(N)), np.empty((6, M))
-    for first in (0, 4):
-        part = scores[first : first + 4].copy()
-        crowded, longest = working_set.refresh_rows(
-            part, first, p.y, p.r, np.full(N, reach), 0.0, p.loss, p.lists, M - 1, *results, work
-        )
-        assert crowded == 0
-        if not p.gamma:
-            assert longest == 0
-    np.testing.assert_allclose(results[0], losses, rtol=1e-13, atol=1e-15)
-    np.testing.assert_allclose(results[1], gaps, rtol=1e-11, atol=1e-13)
-    after = -p.blocks()
-    after[np.arange(N), p.y] = 0.0
-    np.testing.assert_array_equal(after, before)
-    for i in range(N):
-        listed = p.index[i, : p.count[i]]
-        assert len(set(listed)) == len(listed)
-        assert p.y[i] not in listed
-        others = np.sort(np.delete(scores[i], p.y[i]))
-        if gaps[i] > 1e-9 and reach >= 50.0:
-            assert len(listed) == M - 1
-        if gaps[i] > 1e-9 and not p.gamma:  # the k largest are always there
-            largest = {j for j in range(M) if j != p.y[i] and scores[i, j] >= others[-p.k]}
-            assert largest <= set(listed)
-        if gaps[i] > 1e-9 and reach == 0.0:  # what is far below neither carries mass nor is listed
-            extra = [j for j in listed if before[i, j] == 0.0]
-            z = margins[i, extra]
-            assert (
-                np.count_nonzero(z < np.sort(np.delete(margins[i], p.y[i]))[-p.k]) == 0 or p.gamma
-            )
-
-
-def test_short_lists_are_reported(problem):
-    p = problem
-    p.value[:] = 0.0
-    p.count[:] = 0
-    lists = p.index[:, :1].copy(), p.value[:, :1].copy(), p.count
-    scores = np.random.default_rng(2).standard_normal((N, M)) + 5.0 * np.arange(M)[::-1] % 3
-    out = np.empty(N), np.empty(N)
-    crowded, _ = working_set.refresh_rows(
-        scores, 0, p.y, p.r, np.full(N, 100.0), 0.0, p.loss, lists, M - 1, *out, np.empty((6, M))
-    )
-    assert crowded == np.count_nonzero(out[1] > 0.0)
-    assert p.count.max() <= 1
-
-
-def test_products_with_sparse_rows_are_those_with_dense_ones():
-    rng = np.random.default_rng(8)
-    X = rng.standard_normal((4, 9)) * (rng.random((4, 9)) < 0.4)
-    for given in (X, sp.csr_array(X)):
-        rows = as_rows(given)
-        W = rng.standard_normal((3, 9))
-        for i in range(4):
-            assert row_dot(*rows, i, W, 2) == pytest.approx(float(X[i] @ W[2]), abs=1e-14)
-            expected = W.copy()
-            expected[1] += 0.3 * X[i]
-            row_axpy(*rows, i, 0.3, W, 1)
-            np.testing.assert_allclose(W, expected, rtol=0, atol=1e-15)
-
-
-@pytest.mark.parametrize(("third", "crowded"), [(1.0, 1), (0.5, 0)])
-def test_a_list_of_all_that_was_seen_says_where_others_may_belong(third, crowded):
-    """Of five other classes three are looked at, and all three are listed."""
-    index, value = np.array([[1, 2, 3, 0]]), np.array([[0.1, 0.1, 0.1, 0.0]])
-    scores, out = np.array([[0.0, 1.0, 1.0, third, third, -3.0]]), (np.empty(1), np.empty(1))
-    one = np.ones(1)
-    for unused in (-np.inf, np.inf):
-        found, _ = working_set.refresh_rows(
-            scores, 0, np.zeros(1, np.int64), one, 0.0 * one, 0.0, (ALPHA, 2, 0.0, 0.0),
-            (index, value, np.array([3])), 3, *out, np.full((6, M), unused),
-        )  # fmt: skip
-        assert found == crowded
-
-
-@pytest.mark.parametrize("passes", [1, 3])
-def test_a_pass_gains_what_it_says_and_each_block_is_a_maximum(problem, passes):
-    p = problem
-    order, idle = np.arange(N), np.zeros(N, np.int8)
-    kept = N
-    for _ in range(passes):
-        before = p.dual()
-        gain, kept, visited = working_set.active_pass(
-            as_rows(p.X), p.y, p.r, p.squares, p.loss, p.lists, p.mass, p.W, order, kept, idle,
-            np.empty((4, M)),
-        )  # fmt: skip
-        assert gain == pytest.approx(p.dual() - before, rel=1e-9, abs=1e-12)
-    assert visited == kept * M or kept < N
-    A = p.blocks()
-    np.testing.assert_allclose(p.W, A.T @ p.X, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(p.mass, A[np.arange(N), p.y], rtol=0, atol=1e-13)
-    last, rng, best = order[kept - 1] if kept else N - 1, np.random.default_rng(3), p.dual()
-    for _ in range(30):  # no other value of the block visited last is better
-        trial = p.value.copy()
-        raw = trial[last, : M - 1] + 0.2 * rng.standard_normal(M - 1)
-        trial[last, : M - 1] = p.feasible(last, raw / (0.6 * p.r[last]))
-        assert p.dual(trial) <= best + 1e-12
-
-
-def test_a_zero_row_gets_all_its_mass_and_leaves_when_it_rests():
-    p = Problem((ALPHA, 3, 0.0, 0.0))
-    p.X[2] = 0.0
-    p.squares[2] = 0.0
-    order, idle, kept, counts = np.arange(2, 3), np.zeros(N, np.int8), 1, []
-    for _ in range(3):
-        _, kept, _ = working_set.active_pass(
-            as_rows(p.X), p.y, p.r, p.squares, p.loss, p.lists, p.mass, p.W, order, kept, idle,
-            np.empty((4, M)),
-        )  # fmt: skip
-        counts.append(kept)
-    np.testing.assert_allclose(p.value[2, : M - 1], np.repeat([p.r[2] / 3, 0.0], [3, 2]))
-    assert p.mass[2] == pytest.approx(p.r[2])
-    assert counts == [1, 1, 0]
-
-
-def faces(p):
-    """What `FaceNewton.step` makes of all examples."""
-    members, saturated = np.empty(N, np.int64), np.empty(N, np.bool_)
-    kinds = np.zeros((N, p.index.shape[1]), np.int8)
-    q, dimension = active_face_newton.find_faces(
-        np.arange(N), p.r, p.squares, p.loss, p.lists, p.mass, members, kinds, saturated
-    )
-    return (members[:q], kinds[:q], saturated[:q]), dimension
-
-
-def directions(p, i):
-    """An orthonormal basis, as rows, of the tangent space of the face that block i lies in, from its definition."""
-    x, s, k = p.value[i, : M - 1], p.mass[i], p.k
-    full = not p.price and s >= p.r[i] * (1 - 1e-12)
-    cap = np.inf if k == 1 else (s if p.variant == ALPHA else p.r[i]) / k * (1 - 1e-12)
-    rows = []
-    for j in range(M - 1):
-        unit = np.eye(M - 1)[j]
-        if x[j] <= 0.0 or (x[j] >= cap and p.variant == BETA):
-            rows.append(unit)
-        elif x[j] >= cap:
-            rows.append(unit - 1 / k)
-    if full:
-        rows.append(np.ones(M - 1))
-    if not rows:
-        return np.eye(M - 1)
-    _, sizes, basis = np.linalg.svd(np.array(rows))
-    return basis[np.count_nonzero(sizes > 1e-9) :]
-
-
-def test_faces_and_their_tangents(problem):
-    p = problem
-    (members, kinds, saturated), dimension = faces(p)
-    bases = {i: directions(p, i) for i in range(N)}
-    assert list(members) == [i for i in range(N) if len(bases[i])]
-    assert dimension == sum(map(len, bases.values()))
-    rng = np.random.default_rng(4)
-    for t, i in enumerate(members):
-        g = rng.standard_normal(M - 1)
-        expected = bases[i].T @ (bases[i] @ g)
-        active_face_newton.to_tangent(g, M - 1, kinds[t], saturated[t], p.variant == ALPHA, p.k)
-        np.testing.assert_allclose(g, expected, rtol=0, atol=1e-13)
-
-
-def test_zero_rows_have_no_face():
-    p = Problem((BETA, 3, 0.0, 0.0))
-    p.squares[1] = 0.0
-    assert 1 not in faces(p)[0][0]
-
-
-def test_conjugate_gradients_predict_what_a_step_on_the_face_gains(problem):
-    p = problem
-    face, _ = faces(p)
-    members = face[0]
-    q, rows, V = len(members), as_rows(p.X), np.zeros((M, D))
-    arrays = tuple(np.zeros((q, M - 1)) for _ in range(4))
-    proximal = 0.25
-    predicted, done = active_face_newton.conjugate_gradients(
-        rows, p.y, p.r, p.squares, p.loss, p.lists, face, p.mass[members], p.W, proximal, 100, arrays, V
-    )  # fmt: skip
-    step = arrays[0]
-    assert 0 < done <= 100
-    before = p.dual()
-    along = []
-    cost = 0.5 * proximal * float(p.squares[members] @ (step**2).sum(axis=1))
-    for scale in (1.0, 0.5, 0.0):
-        trial = p.value.copy()
-        trial[members] += scale * step
-        A = np.zeros((N, M))
-        for i in range(N):
-            A[i, p.index[i]] = -trial[i]
-        s = -A.sum(axis=1)
-        square = (A**2).sum(axis=1)
-        A[np.arange(N), p.y] += s
-        value = (s - 0.5 * (p.gamma * square + p.price * s**2) / p.r).sum()
-        along.append(value - 0.5 * ((A.T @ p.X) ** 2).sum())
-    assert along[2] == pytest.approx(before, rel=1e-12)
-    assert predicted == pytest.approx(along[0] - before - cost, rel=1e-8)
-    # nearly the best on the face: within the tolerance of the last step
-    gradient = np.zeros((q, M - 1))
-    active_face_newton.face_gradient(
-        rows, p.y, p.r, p.loss, p.lists, face, p.W, 1.0, p.mass[members], gradient
-    )
-    for t, i in enumerate(members):
-        z = (p.W[p.index[i]] - p.W[p.y[i]]) @ p.X[i] + 1.0
-        g = z - (p.gamma * p.value[i] + p.price * p.mass[i]) / p.r[i]
-        basis = directions(p, i)
-        np.testing.assert_allclose(gradient[t], basis.T @ (basis @ g), rtol=0, atol=1e-12)
-    assert (gradient * step).sum() == pytest.approx(2 * predicted, rel=0.05)
-
-
-def test_steps_stay_in_the_domain_and_gain_what_they_say(problem):
-    p = problem
-    face, _ = faces(p)
-    members = face[0]
-    rng = np.random.default_rng(6)
-    step = np.zeros((len(members), M - 1))
-    for t, i in enumerate(members):
-        basis = directions(p, i)
-        step[t] = 3.0 * basis.T @ rng.standard_normal(len(basis))
-    length = active_face_newton.feasible_length(p.r, p.loss, p.lists, face, step, p.mass)
-    assert 0.0 < length < 1.0
-    value = p.value.copy()
-    value[members] += length * step
-    beyond = p.value.copy()
-    beyond[members] += (length + 1e-3) * step
-
-    def outside(x):
-        s, radius = x.sum(axis=1), np.inf if p.price else p.r
-        cap = np.inf if p.k == 1 else (s if p.variant == ALPHA else p.r)[:, None] / p.k
-        return max((-x).max(), (x - cap).max(), (s - radius).max())
-
-    assert outside(value) <= 1e-12
-    assert outside(beyond) > 1e-6
-    trial, V = np.empty((len(members), M - 1)), np.empty((M, D))
-    gain = active_face_newton.try_step(
-        as_rows(p.X), p.y, p.r, p.loss, p.lists, face, step, 1.0, trial, V, np.empty((2, M - 1))
-    )
-    for t, i in enumerate(members):
-        np.testing.assert_allclose(
-            trial[t], p.feasible(i, (p.value[i] + step[t]) / (0.6 * p.r[i])), rtol=0, atol=1e-13
-        )
-    moved = p.value.copy()
-    moved[members] = trial
-    change = (p.blocks(moved) - p.blocks()).T @ p.X
-    np.testing.assert_allclose(V, change, rtol=0, atol=1e-12)
-    quadratic = (p.W * V).sum() + 0.5 * (V**2).sum()
-    assert gain - quadratic == pytest.approx(p.dual(moved) - p.dual(), rel=1e-9, abs=1e-12)
-    active_face_newton.accept_step(p.lists, face, trial, p.mass)
-    np.testing.assert_array_equal(p.value, moved)
-    np.testing.assert_allclose(p.mass, p.value.sum(axis=1), rtol=1e-14)
-
-
-def test_a_step_of_one_moves_the_weights():
-    p = Problem((ALPHA, 1, 0.0, 0.0))
-    p.value[:], p.r[:] = 0.0, 1.0
-    face = np.arange(N), np.zeros((N, M - 1), np.int8), np.zeros(N, np.bool_)
-    step, trial, V = np.zeros((N, M - 1)), np.empty((N, M - 1)), np.empty((M, D))
-    step[:, 1] = 1.0
-    gain = active_face_newton.try_step(
-        as_rows(p.X), p.y, p.r, p.loss, p.lists, face, step, 1.0, trial, V, np.empty((2, M - 1))
-    )
-    assert gain == N
-    np.testing.assert_array_equal(trial, step)
-    np.testing.assert_allclose(V, p.blocks(step).T @ p.X, rtol=0, atol=1e-14)
 
 
 def scores_of(rng):
@@ -481,3 +133,265 @@ def test_smooth_rows_are_the_loss_its_gradient_and_its_hessian(variant, k):
         ends = [loss.gradient(g, y, sample_weight=r) for g in (up, down)]
         np.testing.assert_allclose(V, (ends[0] - ends[1]) / (2 * h), rtol=0, atol=1e-6)
     assert rows.mean_curvature() > 0.0
+
+
+HINGES = [(v, k, g, 0.0) for v in (ALPHA, BETA) for k in (1, 3) for g in (0.0, 0.6)]
+HINGES += [(ALPHA, 1, 0.0, 1.0), (ALPHA, 3, 0.0, 1.0)]
+
+
+def hinge(variant, k, gamma, price):
+    """The loss of these numbers, from `fast.losses`."""
+    if price:
+        return named("squared_topk_hinge", k=k)
+    name = f"topk_hinge_{'alpha' if variant == ALPHA else 'beta'}"
+    return named(f"smooth_{name}", k=k, gamma=gamma) if gamma else named(name, k=k)
+
+
+class Problem:
+    """A small multiclass problem with a feasible dual point in lists."""
+
+    def __init__(self, loss, seed=0, capacity=M - 1):
+        rng = np.random.default_rng(seed)
+        self.loss, (self.variant, self.k, self.gamma, self.price) = loss, loss
+        self.X = rng.standard_normal((N, D))
+        self.y, self.r = np.arange(N) % M, rng.uniform(0.3, 2.0, N)
+        self.squares = (self.X**2).sum(axis=1)
+        self.index = np.zeros((N, capacity), np.int32)
+        self.value, self.count = np.zeros((N, capacity)), np.full(N, M - 1)
+        self.mass = np.zeros(N)
+        for i in range(N):
+            self.index[i, : M - 1] = rng.permutation([j for j in range(M) if j != self.y[i]])
+            raw = rng.random(M - 1) * (rng.random(M - 1) < 0.7)
+            self.value[i, : M - 1] = self.feasible(i, raw)
+        self.lists = self.index, self.value, self.count
+        self.W = np.zeros((M, D))
+        working_set.primal_from_dual(as_rows(self.X), self.y, self.lists, self.mass, self.W)
+
+    def feasible(self, i, raw):
+        """The nearest point of the domain of the conjugate."""
+        radius = np.inf if self.price else self.r[i]
+        x, work = np.empty(M - 1), np.empty(M - 1)
+        working_set.project_row(self.variant, 0.6 * self.r[i] * raw, self.k, radius, 0.0, x, work)
+        return x
+
+    def blocks(self, value=None):
+        """The dual matrix: -x_ij at the others, their sum at the own class."""
+        A = np.zeros((N, M))
+        value = self.value if value is None else value
+        for i in range(N):
+            for j, v in zip(self.index[i, : self.count[i]], value[i], strict=False):
+                A[i, j] -= v
+                A[i, self.y[i]] += v
+        return A
+
+    def dual(self, value=None):
+        """Sum of <x,1> - r conj(x/r) less half the squared norm."""
+        A = self.blocks(value)
+        x = np.where(A < 0.0, -A, 0.0)
+        s, square = x.sum(axis=1), (x**2).sum(axis=1)
+        linear = (s - 0.5 * (self.gamma * square + self.price * s**2) / self.r).sum()
+        return linear - 0.5 * ((A.T @ self.X) ** 2).sum()
+
+
+@pytest.fixture(params=HINGES, ids=str)
+def problem(request):
+    return Problem(request.param)
+
+
+@pytest.mark.parametrize("reach", [0.0, 0.3, 50.0, np.inf])
+def test_refreshed_lists_hold_losses_gaps_and_every_class_in_reach(problem, reach):
+    p = problem
+    scores = p.X @ np.random.default_rng(1).standard_normal((M, D)).T
+    scores[0] = -9.0  # a loss of zero
+    scores[0, p.y[0]] = 9.0
+    own = scores[np.arange(N), p.y]
+    margins = scores - own[:, None] + 1.0
+    losses = hinge(*p.loss).values(scores, p.y)
+    before = -p.blocks()
+    before[np.arange(N), p.y] = 0.0
+    gaps = p.r * losses - (before * margins).sum(axis=1)
+    s = before.sum(axis=1)
+    gaps += 0.5 / p.r * (p.gamma * (before**2).sum(axis=1) + p.price * s**2)
+    results, work = (np.empty(N), np.empty(N)), np.empty((6, M))
+    for first in (0, 4):
+        part = scores[first : first + 4].copy()
+        crowded, longest = working_set.refresh_rows(
+            part, first, p.y, p.r, np.full(N, reach), 0.0, p.loss, p.lists, M - 1, *results, work
+        )
+        assert crowded == 0
+        if not p.gamma:
+            assert longest == 0
+    np.testing.assert_allclose(results[0], losses, rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(results[1], gaps, rtol=1e-11, atol=1e-13)
+    after = -p.blocks()
+    after[np.arange(N), p.y] = 0.0
+    np.testing.assert_array_equal(after, before)
+    for i in range(N):
+        listed = p.index[i, : p.count[i]]
+        assert len(set(listed)) == len(listed)
+        assert p.y[i] not in listed
+        others = np.sort(np.delete(scores[i], p.y[i]))
+        if gaps[i] > 1e-9 and reach >= 50.0:
+            assert len(listed) == M - 1
+        if gaps[i] > 1e-9 and not p.gamma:  # the k largest are always there
+            largest = {j for j in range(M) if j != p.y[i] and scores[i, j] >= others[-p.k]}
+            assert largest <= set(listed)
+        if gaps[i] > 1e-9 and reach == 0.0:  # what is far below neither carries mass nor is listed
+            extra = [j for j in listed if before[i, j] == 0.0]
+            z = margins[i, extra]
+            assert (
+                np.count_nonzero(z < np.sort(np.delete(margins[i], p.y[i]))[-p.k]) == 0 or p.gamma
+            )
+
+
+@pytest.mark.parametrize("passes", [1, 3])
+def test_a_pass_gains_what_it_says_and_each_block_is_a_maximum(problem, passes):
+    p = problem
+    order, idle = np.arange(N), np.zeros(N, np.int8)
+    kept = N
+    for _ in range(passes):
+        before = p.dual()
+        gain, kept, visited = working_set.active_pass(
+            as_rows(p.X), p.y, p.r, p.squares, p.loss, p.lists, p.mass, p.W, order, kept, idle,
+            np.empty((4, M)),
+        )  # fmt: skip
+        assert gain == pytest.approx(p.dual() - before, rel=1e-9, abs=1e-12)
+    assert visited == kept * M or kept < N
+    A = p.blocks()
+    np.testing.assert_allclose(p.W, A.T @ p.X, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(p.mass, A[np.arange(N), p.y], rtol=0, atol=1e-13)
+    last, rng, best = order[kept - 1] if kept else N - 1, np.random.default_rng(3), p.dual()
+    for _ in range(30):  # no other value of the block visited last is better
+        trial = p.value.copy()
+        raw = trial[last, : M - 1] + 0.2 * rng.standard_normal(M - 1)
+        trial[last, : M - 1] = p.feasible(last, raw / (0.6 * p.r[last]))
+        assert p.dual(trial) <= best + 1e-12
+
+
+def test_a_zero_row_gets_all_its_mass_and_leaves_when_it_rests():
+    p = Problem((ALPHA, 3, 0.0, 0.0))
+    p.X[2] = 0.0
+    p.squares[2] = 0.0
+    order, idle, kept, counts = np.arange(2, 3), np.zeros(N, np.int8), 1, []
+    for _ in range(3):
+        _, kept, _ = working_set.active_pass(
+            as_rows(p.X), p.y, p.r, p.squares, p.loss, p.lists, p.mass, p.W, order, kept, idle,
+            np.empty((4, M)),
+        )  # fmt: skip
+        counts.append(kept)
+    np.testing.assert_allclose(p.value[2, : M - 1], np.repeat([p.r[2] / 3, 0.0], [3, 2]))
+    assert p.mass[2] == pytest.approx(p.r[2])
+    assert counts == [1, 1, 0]
+
+
+def faces(p):
+    """What `FaceNewton.step` makes of all examples."""
+    members, saturated = np.empty(N, np.int64), np.empty(N, np.bool_)
+    kinds = np.zeros((N, p.index.shape[1]), np.int8)
+    q, dimension = active_face_newton.find_faces(
+        np.arange(N), p.r, p.squares, p.loss, p.lists, p.mass, members, kinds, saturated
+    )
+    return (members[:q], kinds[:q], saturated[:q]), dimension
+
+
+def directions(p, i):
+    """An orthonormal basis, as rows, of the tangent space of the face that block i lies in, from its definition."""
+    x, s, k = p.value[i, : M - 1], p.mass[i], p.k
+    full = not p.price and s >= p.r[i] * (1 - 1e-12)
+    cap = np.inf if k == 1 else (s if p.variant == ALPHA else p.r[i]) / k * (1 - 1e-12)
+    rows = []
+    for j in range(M - 1):
+        unit = np.eye(M - 1)[j]
+        if x[j] <= 0.0 or (x[j] >= cap and p.variant == BETA):
+            rows.append(unit)
+        elif x[j] >= cap:
+            rows.append(unit - 1 / k)
+    if full:
+        rows.append(np.ones(M - 1))
+    if not rows:
+        return np.eye(M - 1)
+    _, sizes, basis = np.linalg.svd(np.array(rows))
+    return basis[np.count_nonzero(sizes > 1e-9) :]
+
+
+def test_conjugate_gradients_predict_what_a_step_on_the_face_gains(problem):
+    p = problem
+    face, _ = faces(p)
+    members = face[0]
+    q, rows, V = len(members), as_rows(p.X), np.zeros((M, D))
+    arrays = tuple(np.zeros((q, M - 1)) for _ in range(4))
+    proximal = 0.25
+    predicted, done = active_face_newton.conjugate_gradients(
+        rows, p.y, p.r, p.squares, p.loss, p.lists, face, p.mass[members], p.W, proximal, 100, arrays, V
+    )  # fmt: skip
+    step = arrays[0]
+    assert 0 < done <= 100
+    before = p.dual()
+    along = []
+    cost = 0.5 * proximal * float(p.squares[members] @ (step**2).sum(axis=1))
+    for scale in (1.0, 0.5, 0.0):
+        trial = p.value.copy()
+        trial[members] += scale * step
+        A = np.zeros((N, M))
+        for i in range(N):
+            A[i, p.index[i]] = -trial[i]
+        s = -A.sum(axis=1)
+        square = (A**2).sum(axis=1)
+        A[np.arange(N), p.y] += s
+        value = (s - 0.5 * (p.gamma * square + p.price * s**2) / p.r).sum()
+        along.append(value - 0.5 * ((A.T @ p.X) ** 2).sum())
+    assert along[2] == pytest.approx(before, rel=1e-12)
+    assert predicted == pytest.approx(along[0] - before - cost, rel=1e-8)
+    # nearly the best on the face: within the tolerance of the last step
+    gradient = np.zeros((q, M - 1))
+    active_face_newton.face_gradient(
+        rows, p.y, p.r, p.loss, p.lists, face, p.W, 1.0, p.mass[members], gradient
+    )
+    for t, i in enumerate(members):
+        z = (p.W[p.index[i]] - p.W[p.y[i]]) @ p.X[i] + 1.0
+        g = z - (p.gamma * p.value[i] + p.price * p.mass[i]) / p.r[i]
+        basis = directions(p, i)
+        np.testing.assert_allclose(gradient[t], basis.T @ (basis @ g), rtol=0, atol=1e-12)
+    assert (gradient * step).sum() == pytest.approx(2 * predicted, rel=0.05)
+
+
+def test_steps_stay_in_the_domain_and_gain_what_they_say(problem):
+    p = problem
+    face, _ = faces(p)
+    members = face[0]
+    rng = np.random.default_rng(6)
+    step = np.zeros((len(members), M - 1))
+    for t, i in enumerate(members):
+        basis = directions(p, i)
+        step[t] = 3.0 * basis.T @ rng.standard_normal(len(basis))
+    length = active_face_newton.feasible_length(p.r, p.loss, p.lists, face, step, p.mass)
+    assert 0.0 < length < 1.0
+    value = p.value.copy()
+    value[members] += length * step
+    beyond = p.value.copy()
+    beyond[members] += (length + 1e-3) * step
+
+    def outside(x):
+        s, radius = x.sum(axis=1), np.inf if p.price else p.r
+        cap = np.inf if p.k == 1 else (s if p.variant == ALPHA else p.r)[:, None] / p.k
+        return max((-x).max(), (x - cap).max(), (s - radius).max())
+
+    assert outside(value) <= 1e-12
+    assert outside(beyond) > 1e-6
+    trial, V = np.empty((len(members), M - 1)), np.empty((M, D))
+    gain = active_face_newton.try_step(
+        as_rows(p.X), p.y, p.r, p.loss, p.lists, face, step, 1.0, trial, V, np.empty((2, M - 1))
+    )
+    for t, i in enumerate(members):
+        np.testing.assert_allclose(
+            trial[t], p.feasible(i, (p.value[i] + step[t]) / (0.6 * p.r[i])), rtol=0, atol=1e-13
+        )
+    moved = p.value.copy()
+    moved[members] = trial
+    change = (p.blocks(moved) - p.blocks()).T @ p.X
+    np.testing.assert_allclose(V, change, rtol=0, atol=1e-12)
+    quadratic = (p.W * V).sum() + 0.5 * (V**2).sum()
+    assert gain - quadratic == pytest.approx(p.dual(moved) - p.dual(), rel=1e-9, abs=1e-12)
+    active_face_newton.accept_step(p.lists, face, trial, p.mass)
+    np.testing.assert_array_equal(p.value, moved)
+    np.testing.assert_allclose(p.mass, p.value.sum(axis=1), rtol=1e-14)

@@ -4,15 +4,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from _multiclass import HINGE, SMOOTH, objectives, run
-from test_solver_kernels import Problem
 
 from fast import TopKSVC, datasets
 from fast.families.hinges import Hinge
-from fast.kernels.hinges import ALPHA, BETA
 from fast.models import multiclass_erm
-from fast.solvers import sparse_rows, working_set
+from fast.solvers import sparse_rows
 from fast.solvers.active_set import ActiveSetSolver
-from fast.solvers.rows import as_rows, squared_norms
+from fast.solvers.rows import squared_norms
 from fast.solvers.sparse_set import SparseSetSolver
 
 KINDS = ["plain", "unsorted", "duplicates", "long indices", "float32", "one nonzero"]
@@ -57,30 +55,6 @@ def test_products_are_those_of_dense_matrices(kind):
     np.testing.assert_allclose(squared_norms(A), (dense**2).sum(axis=1), rtol=1e-6)
     trainer = SparseSetSolver(A, y, np.ones(40), 5, HINGE, 0)
     assert run(trainer, tol=1e-7).gap <= 1e-7
-
-
-@pytest.mark.parametrize(
-    "loss", [(ALPHA, 1, 0.0, 0.0), (ALPHA, 3, 0.0, 0.0), (ALPHA, 3, 0.6, 0.0), (BETA, 3, 0.0, 0.0)]
-)
-def test_a_pass_over_lists_is_that_of_dense_rows(loss):
-    """All classes are seen: the same maxima, found in lists in another order."""
-    one, p = Problem(loss), Problem(loss)
-    n, m = len(one.y), one.W.shape[0]
-    gain, *_ = working_set.active_pass(
-        as_rows(one.X), one.y, one.r, one.squares, loss, one.lists, one.mass, one.W,
-        np.arange(n), n, np.zeros(n, np.int8), np.empty((6, m)),
-    )  # fmt: skip
-    A, V, before = sp.csr_array(p.X), np.ascontiguousarray(p.W.T), p.dual()
-    found = sparse_rows.sparse_pass(
-        sparse_rows.parts(A), p.y, p.r, p.squares, loss, (p.index, p.value, p.count), p.mass, V,
-        np.arange(n), m - 1, np.empty(n), np.empty(n), np.empty((8, m + 1)),
-        np.empty(m + 1, np.int32), np.empty(m + 1),
-    )  # fmt: skip
-    assert found == (pytest.approx(gain), 0)
-    assert p.dual() - before == pytest.approx(gain)
-    np.testing.assert_allclose(V.T, one.W, atol=1e-12)
-    np.testing.assert_allclose(p.mass, one.mass, atol=1e-12)
-    np.testing.assert_allclose(p.blocks(), one.blocks(), atol=1e-12)
 
 
 @pytest.mark.parametrize("loss", [HINGE, SMOOTH, Hinge.named("beta", 3, 0.0)], ids=str)

@@ -8,6 +8,9 @@ from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kerne
 from sklearn.svm import SVC
 
 from fast.models import svm
+from fast.solvers import (
+    plain_svm,
+)
 
 KERNELS = {"linear": linear_kernel, "rbf": rbf_kernel, "poly": polynomial_kernel}
 
@@ -81,3 +84,37 @@ def test_a_report_stops_and_the_best_is_kept():
     found = svm.train(X, y, 1.0, tol=1e-12, report=lambda state: state.n_iter == 3)
     assert (found.n_iter, found.stopped, found.interrupted) == (3, True, False)
     check(found, X @ X.T, y, 1.0, "hinge", np.ones(70), found.gap)
+
+
+class Counted(np.ndarray):
+    """Scores that count how often an offset is added."""
+
+    added = 0
+
+    def __add__(self, other):
+        Counted.added += 1
+        return np.asarray(self) + other
+
+
+def test_the_best_offset_of_the_squared_hinge_takes_few_steps(rng):
+    for i in range(40):
+        n = int(rng.integers(2, 30))
+        y = np.where(rng.random(n) < 0.5, -1.0, 1.0)
+        y[:2] = -1.0, 1.0
+        f, cost = rng.standard_normal(n) * 10.0 ** rng.uniform(-2, 2), rng.uniform(0.5, 2.0, n)
+        Counted.added = 0
+        b = plain_svm.squared_offset(
+            f.view(Counted), y, cost, float(rng.standard_normal() * 10.0 ** (i % 4))
+        )
+        assert Counted.added <= 12
+        loss = np.maximum(1 - y * (f + b), 0.0)
+        assert abs(cost @ (y * loss)) <= 1e-12 * cost.sum() * (1 + np.abs(f).max()) * n
+
+
+def test_the_best_offsets_of_all_examples_on_one_side():
+    y, cost = np.ones(3), np.ones(3)
+    f = np.array([0.0, 1.0, 5.0])
+    b = plain_svm.hinge_offset(f, y, cost)
+    assert np.maximum(1 - y * (f + b), 0.0).sum() == 0.0
+    b = plain_svm.squared_offset(f, y, cost, -50.0)
+    assert np.maximum(1 - y * (f + b), 0.0).sum() == pytest.approx(0.0, abs=1e-12)

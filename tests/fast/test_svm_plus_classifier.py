@@ -8,7 +8,6 @@ import scipy.sparse as sp
 from _certified import check_certificate
 from _problems import privileged as problem
 from _problems import quietly
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 from sklearn.svm import SVC
@@ -33,23 +32,6 @@ def check(model, X, y, Z=None, weight=None):
 
 
 # ---- certificates ---------------------------------------------------------------------------
-CASES = product(
-    LOSSES, [("linear", "linear"), ("rbf", "linear"), ("linear", "rbf"), ("poly", "rbf")],
-    [0.0, 0.5], [None, True, False],
-)  # fmt: skip
-
-
-@pytest.mark.parametrize(("loss", "kernels", "delta", "nonneg"), CASES)
-def test_certificates(loss, kernels, delta, nonneg):
-    X, y, Z = problem(1)
-    weight = np.random.default_rng(1).integers(0, 3, len(y)) + 0.5 * (y == 1)
-    kernel, kernel_z = kernels
-    model = fit(
-        X, y, Z, weight, loss=loss, kernel=kernel, kernel_z=kernel_z, gamma=0.3, gamma_z=0.2,
-        degree=2, coef0=1.0, free_slack=delta, nonneg_slack=nonneg, C=3.0, lam=0.5, tol=1e-5,
-    )  # fmt: skip
-    check(model, X, y, Z, weight)
-    assert model.dual_gap_ <= 1e-5
 
 
 @pytest.mark.parametrize(("loss", "classes", "d"), product(LOSSES, (2, 4), (3, 90)))
@@ -144,16 +126,6 @@ def test_sparse_is_dense(loss, n, delta):
     check(fit(sp.csr_array(X), y, loss=loss), sp.csr_array(X), y)
 
 
-def test_single_precision():
-    X, y, Z = problem(7)
-    X32, Z32 = X.astype(np.float32), Z.astype(np.float32)
-    for kernel in ("linear", "rbf"):
-        model = fit(X32, y, Z32, kernel=kernel, gamma=0.3, tol=1e-6)
-        wide = fit(X32.astype(float), y, Z32.astype(float), kernel=kernel, gamma=0.3, tol=1e-6)
-        check(model, X32.astype(float), y, Z32)
-        np.testing.assert_allclose(model.primal_objective_, wide.primal_objective_, rtol=1e-6)
-
-
 def test_scales_and_origin_of_privileged_features_do_not_matter():
     X, y, Z = problem(8)
     a = fit(X, y, Z, tol=1e-9)
@@ -213,18 +185,6 @@ def test_widths_of_kernels_count_weights():
 
 
 # ---- weights ---------------------------------------------------------------------------------
-@pytest.mark.parametrize(("loss", "kernel"), product(LOSSES, ("linear", "rbf")))
-def test_weights_repeat_and_remove(loss, kernel):
-    X, y, Z = problem(11)
-    weight = np.random.default_rng(2).integers(0, 4, len(y))
-    repeat = np.repeat(np.arange(len(y)), weight)
-    params = {"loss": loss, "kernel": kernel, "gamma": 0.3, "tol": 1e-8}
-    a = fit(X, y, Z, weight, **params)
-    b = fit(X[repeat], y[repeat], Z[repeat], **params)
-    check(a, X, y, Z, weight)
-    check(b, X[repeat], y[repeat], Z[repeat])
-    np.testing.assert_allclose(a.primal_objective_, b.primal_objective_, rtol=1e-7)
-    np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), atol=2e-3)
 
 
 # ---- defined, though odd ---------------------------------------------------------------------
@@ -310,24 +270,6 @@ def test_only_the_classes_that_collapsed_are_named():
 
 
 # ---- history, interruption, progress ---------------------------------------------------------
-@pytest.mark.parametrize(
-    ("loss", "kernel", "given"), product(LOSSES, ("linear", "rbf"), (True, False))
-)
-def test_history(loss, kernel, given):
-    X, y, Z = problem(14, classes=3)
-    Z = Z if given else None
-    model = fit(X, y, Z, loss=loss, kernel=kernel, tol=1e-7)
-    history = model.history_
-    assert set(history) == {"class", "iteration", "time", "primal", "dual", "gap"}
-    assert len(history["gap"]) == model.n_iter_
-    for j in range(3):
-        own = history["class"] == j
-        assert history["iteration"][own].tolist() == list(range(1, own.sum() + 1))
-        assert (np.diff(history["primal"][own]) <= 1e-9 * history["primal"][own][1:]).all()
-        assert (np.diff(history["dual"][own]) >= -1e-14 * history["dual"][own][1:]).all()
-        assert (np.diff(history["time"][own]) >= 0.0).all()
-        assert history["gap"][own][-1] == model.dual_gaps_[j]
-        assert history["primal"][own][-1] == model.primal_objective_[j]
 
 
 WAYS = [("linear", True), ("linear", False), ("rbf", True), ("rbf", False)]
@@ -352,15 +294,6 @@ def test_an_interrupt_before_the_first_check_keeps_a_certified_model(monkeypatch
 
 
 # ---- scikit-learn's other tools --------------------------------------------------------------
-def test_calibrated_probabilities():
-    X, y, Z = problem(19, n=150, classes=3)
-    model = CalibratedClassifierCV(SVMPlusClassifier(free_slack=1.0), cv=3).fit(X, y, Z=Z)
-    found = model.predict_proba(X)
-    assert found.shape == (150, 3)
-    np.testing.assert_allclose(found.sum(axis=1), 1.0)
-    assert (found.argmax(axis=1) == y).mean() > 0.5
-    alone = model.calibrated_classifiers_[0].estimator
-    assert alone.n_privileged_features_in_ == 3
 
 
 def test_refit_forgets():

@@ -9,7 +9,13 @@ import scipy.sparse as sp
 
 from fast.errors import InvalidParameterError
 from fast.svm_plus.correction import Correction
-from fast.svm_plus.deformed_kernel import Inverse, deformed_kernel
+from fast.svm_plus.deformed_kernel import (
+    Inverse,
+    deformed_kernel,
+    extremes,
+    from_features,
+    from_inverse,
+)
 
 RATIOS = [1e-16, 1e-8, 1e-3, 1.0, 1e3, 1e6, 1e10]
 
@@ -191,3 +197,55 @@ def bad(**changed: Any) -> dict[str, Any]:
 def test_bad_input_is_named(arguments: dict[str, Any], says: str) -> None:
     with pytest.raises(InvalidParameterError, match=says):
         deformed_kernel(arguments.pop("C"), arguments.pop("lam"), **arguments)
+
+
+LAM = 0.7
+
+
+@pytest.mark.parametrize("wrong", ["scaled", "other cost", "shifted", "nan"])
+@pytest.mark.parametrize("delta", [0.0, 0.4])
+def test_a_deformed_kernel_that_does_not_belong_is_refused(wrong, delta, rng):
+    def Q_of(Kt, cost):
+        return np.linalg.solve(LAM * np.eye(9) + Kt * cost, Kt)
+
+    Z, cost = rng.standard_normal((9, 2)), rng.uniform(0.5, 2.0, 9)
+    Kt = Z @ Z.T + 1.0 + delta * np.eye(9)
+    Q = {
+        "scaled": Q_of(Kt, cost) * (1.0 + 1e-4),
+        "other cost": Q_of(Kt, cost * (1.0 + 1e-4)),
+        "shifted": Q_of(Kt + 1e-4 * np.eye(9), cost),
+        "nan": np.full((9, 9), np.nan),
+    }[wrong]
+    with pytest.raises(InvalidParameterError, match="Q"):
+        Correction(Z, True, cost, LAM, delta).take(Q)
+    Correction(Z, True, cost, LAM, delta).take(Q_of(Kt, cost))
+    unknown = Correction(None, False, cost, LAM, delta)
+    unknown.take(Q)
+    assert unknown.Q is Q
+
+
+def test_sparse_features_keep_their_digits(rng):
+    """Few columns are not squared; many are, where nothing else would do."""
+    Z = rng.standard_normal((12, 2))
+    dense, sparse = (from_features(z, np.full(12, 1e10), 1.0) for z in (Z, sp.csr_array(Z)))
+    np.testing.assert_allclose(sparse, dense, rtol=0, atol=1e-13 * np.abs(dense).max())
+
+
+@pytest.mark.parametrize("n", [3, 64, 65, 130])
+def test_tiles_cover_a_matrix_once(n, rng):
+    K = 0.01 * rng.standard_normal((n, n))
+    top, skew, total = extremes(K)
+    assert (top, skew) == (np.abs(K).max(), np.abs(K - K.T).max())
+    assert total == pytest.approx(np.abs(K).sum() + np.abs(K.diagonal()).sum(), rel=1e-12)
+    for i, j in ((0, n - 1), (n - 1, 0), (n - 1, n - 1), (n // 2, 0)):
+        bad = K.copy()
+        bad[i, j] = np.nan
+        assert np.isnan(extremes(bad)[2])
+        bad[i, j] = -99.0
+        assert extremes(bad)[0] == 99.0
+    root, inverse = rng.uniform(0.5, 2.0, n), np.triu(K)
+    wanted = np.triu(K) + np.triu(K, 1).T
+    from_inverse(inverse, root, LAM)
+    np.testing.assert_allclose(
+        inverse, (np.eye(n) - LAM * wanted) / np.outer(root, root), rtol=1e-12
+    )

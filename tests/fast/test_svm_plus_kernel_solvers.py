@@ -1,7 +1,9 @@
 """SMO, alternating SMO, Newton on the active set and interior point, each by itself; bad input."""
 
+import itertools
 from typing import Any
 
+import _naive_svm_plus as naive
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -9,8 +11,14 @@ import pytest
 from fast.errors import InvalidParameterError
 from fast.models.svm_plus_hinge import train_kernel as train_hinge
 from fast.models.svm_plus_squared_hinge import train_kernel
-from fast.svm_plus import alternating_smo, smo
-from fast.svm_plus.kernel_newton import KernelQP, _on_active, interior_point, newton
+from fast.svm_plus import correction as corrections
+from fast.svm_plus import factored, smo, working_set
+from fast.svm_plus import kernel_trainer as trainer
+from fast.svm_plus.correction import Correction
+from fast.svm_plus.data import Model
+from fast.svm_plus.formulas import SquaredExamples
+from fast.svm_plus.kernel_losses import Hinge, SquaredHinge
+from fast.svm_plus.kernel_newton import interior_point
 
 
 def problem(
@@ -31,17 +39,6 @@ def dual(H: np.ndarray, y: np.ndarray) -> float:
     return float(program.value)
 
 
-def followed(qp: KernelQP, start: np.ndarray) -> tuple[bool, list[np.ndarray]]:
-    """Whether Newton's method ends by itself, and every point that it offers."""
-    seen: list[np.ndarray] = []
-
-    def accept(u: np.ndarray, iteration: int) -> bool:
-        seen.append(u)
-        return False
-
-    return newton(qp, start, accept), seen
-
-
 @pytest.mark.parametrize("rank", [None, 4])
 @pytest.mark.parametrize("n", [2, 3, 17, 150])
 def test_smo_against_a_general_solver(n: int, rank: int | None) -> None:
@@ -59,112 +56,6 @@ def test_smo_against_a_general_solver(n: int, rank: int | None) -> None:
     assert found.gap == pytest.approx(1.0 - D / P, abs=1e-12)
     assert D <= dual(H, y) * (1.0 + 1e-7) <= P * (1.0 + 2e-7)
     assert np.array_equal(H, before)
-
-
-def test_smo_certificate_does_not_know_the_scale() -> None:
-    rng = np.random.default_rng(0)
-    H, y = problem(rng, 30)
-    alpha = smo.solve(H, y, 1e-2).alpha
-    M = H * y * y[:, None]
-    wanted = smo.certificate(y, alpha * y, y - M @ (alpha * y))
-    for scale in (1e-6, 0.3, 1e7):
-        a = scale * alpha * y
-        found = smo.certificate(y, a, y - M @ a)
-        assert found.gap == pytest.approx(wanted.gap, rel=1e-6)
-        assert found.dual == pytest.approx(wanted.dual, rel=1e-6)
-        assert found.primal == pytest.approx(wanted.primal, rel=1e-6)
-    assert smo.certificate(y, 0.0 * alpha, y).gap == np.inf
-
-
-def test_smo_goes_on_from_a_start_and_makes_rows_when_needed() -> None:
-    rng = np.random.default_rng(1)
-    H, y = problem(rng, 40)
-    first = smo.solve(H, y, 1e-3)
-    again = smo.solve(H, y, 1e-9, start=first.alpha)
-    assert again.iterations < smo.solve(H, y, 1e-9).iterations
-    assert again.gap <= 1e-9
-    A = rng.standard_normal((40, 40))
-    K = A @ A.T
-    Q = H + 1.0
-    M, ready = np.full((40, 40), np.nan), np.zeros(40, np.bool_)
-    a, v, work = np.zeros(40), y.copy(), np.empty((3, 40))
-    smo.steps(K, Q, M, ready, y, a, v, 1e-8, 10**6, work)
-    wanted = K + Q * y * y[:, None]
-    np.testing.assert_allclose(M[ready], wanted[ready], rtol=1e-14)
-    assert np.isnan(M[~ready]).all()
-    assert ready[a != 0.0].all()
-    np.testing.assert_allclose(v, y - wanted @ a, atol=1e-9)
-
-
-@pytest.mark.parametrize("with_beta", [True, False])
-def test_alternating_smo_keeps_its_invariants(with_beta: bool) -> None:
-    """Both sums stay, p and r stay in step, D never falls and ends at the optimum."""
-    rng = np.random.default_rng(2)
-    n = 25
-    A, B = rng.standard_normal((n, n)), rng.standard_normal((n, n))
-    K, R = A @ A.T / n, B @ B.T / n
-    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
-    alpha = np.where(y > 0, 1.0 / (y > 0).sum(), 1.0 / (y < 0).sum())
-    beta = np.full(n, 2.0 / n) if with_beta else np.zeros(n)
-    total = alpha.sum() + beta.sum()
-
-    def residuals() -> tuple[np.ndarray, np.ndarray]:
-        return 1.0 - y * (K @ (alpha * y)), -R @ (alpha + beta)
-
-    def value() -> float:
-        gamma, a = alpha + beta, alpha * y
-        return float(alpha.sum() - 0.5 * a @ K @ a - 0.5 * gamma @ R @ gamma)
-
-    p, r = residuals()
-    values = [value()]
-    for _ in range(400):
-        taken = alternating_smo.steps(K, R, y, alpha, beta, p, r, 1e-9, 20, with_beta)
-        for kept, fresh in zip((p, r), residuals(), strict=True):
-            np.testing.assert_allclose(kept, fresh, atol=1e-10)
-        assert alpha.min() >= 0.0
-        assert beta.min() >= 0.0
-        assert abs(alpha @ y) <= 1e-12
-        assert alpha.sum() + beta.sum() == pytest.approx(total, rel=1e-12)
-        values.append(value())
-        if taken < 20:
-            break
-    assert taken < 20
-    assert (np.diff(values) >= -1e-12).all()
-    h = np.ones(n)
-    qp = KernelQP(K, R, y, np.append(h, 0.0 * h) if with_beta else h, total)
-    u = interior_point(qp, 1e-12)
-    best = qp.h @ u - 0.5 * u @ qp.product(u)
-    assert value() == pytest.approx(best, rel=1e-7)
-
-
-@pytest.mark.parametrize("paired", [True, False])
-@pytest.mark.parametrize("total", [None, 7.0])
-@pytest.mark.parametrize("rank", [30, 3])
-def test_newton_ends_at_the_interior_points_optimum(
-    paired: bool, total: float | None, rank: int
-) -> None:
-    """From the support of a rough solution, singular matrices included."""
-    rng = np.random.default_rng(3)
-    n = 20
-    A, B = rng.standard_normal((n, rank)), rng.standard_normal((n, rank))
-    K, R = A @ A.T / rank, B @ B.T / rank + 0.2
-    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
-    h = np.append(np.ones(n), np.zeros(n)) if paired else np.ones(n)
-    qp = KernelQP(K, R, y, h, total)
-    everything = np.arange(n)
-    M = qp.block(everything, everything if paired else everything[:0])
-    np.testing.assert_allclose(M @ h, qp.product(h), atol=1e-12)
-    exact = interior_point(qp, 1e-12)
-    assert np.abs(qp.F.T @ exact - qp.c).max() <= 1e-7
-    best = h @ exact - 0.5 * exact @ M @ exact
-    rough = interior_point(qp, 1e-2)
-    ended, seen = followed(qp, np.where(rough > 1e-2 * rough.max(), rough, 0.0))
-    values = [h @ u - 0.5 * u @ M @ u for u in seen]
-    if ended:
-        assert values[-1] == pytest.approx(best, rel=1e-6)
-        assert np.abs(qp.F.T @ seen[-1] - qp.c).max() <= 1e-6
-    else:  # it may run in circles where the multipliers are not unique
-        assert rank < n
 
 
 def test_report_stops_and_interruption_keeps_the_best() -> None:
@@ -263,32 +154,6 @@ def test_kernels_known_to_be_definite_are_not_factorised(monkeypatch: pytest.Mon
             train(K, y, 3.0, 1.0, Kz=Kz)
 
 
-@pytest.mark.parametrize("rank", [1, 4])
-def test_newton_settles_where_a_ridge_is_needed(rank: int) -> None:
-    """Active rows of a singular matrix are met in the end, not just up to the ridge."""
-    rng = np.random.default_rng(rank)
-    A = rng.standard_normal((12, rank))
-    y = np.where(np.arange(12) % 2 == 0, 1.0, -1.0)
-    qp = KernelQP(np.zeros((12, 12)), A @ A.T + 1.0, y, np.ones(12), None)
-    ended, seen = followed(qp, np.where(np.arange(12) < 2 * rank + 2, 0.1, 0.0))
-    if ended:
-        u = seen[-1]
-        plus, minus = y > 0, y < 0
-        g = qp.product(u)
-        m = 0.5 * (g[plus].min() + g[minus].min())
-        assert u.sum() * m / (u @ g) == pytest.approx(1.0, abs=1e-7)
-    assert np.isfinite(seen).all()
-
-
-def test_examples_that_all_but_coincide_share_as_they_did_before() -> None:
-    K = np.array([[1.0, 1.0, 0.0], [1.0, 1.0 + 2.0**-52, 0.0], [0.0, 0.0, 1.0]])
-    qp = KernelQP(K, np.zeros((3, 3)), np.array([1.0, 1.0, -1.0]), np.ones(3), None)
-    before = np.array([0.3, 0.7, 1.0])
-    found = _on_active(qp, np.arange(3), before)
-    assert found is not None
-    np.testing.assert_allclose(found[0], before, atol=0.02)
-
-
 def test_newton_finds_b_beside_a_centred_kernel() -> None:
     """R is singular along the costs: rho's multiplier is 1e13 times as loose as that of b."""
     rng = np.random.default_rng(0)
@@ -299,3 +164,266 @@ def test_newton_finds_b_beside_a_centred_kernel() -> None:
     found = train_hinge(K, y, 10.0, 1.0, Kz=Kz, tol=1e-9)
     assert found.solver == "newton"  # the interior point method need not come to its help
     assert found.gap <= 1e-9
+
+
+C, LAM = 1.5, 0.7
+
+
+LOSSES = list(itertools.product((Hinge, SquaredHinge), (True, False), (0.0, 0.4), ("Z", "Kz")))
+
+
+@pytest.mark.parametrize(("kind", "nonneg", "delta", "space"), LOSSES)
+def test_multipliers_lead_to_bounds_and_feasible_models_on_kernels(kind, nonneg, delta, space, rng):
+    X, y, Z = naive.instance(rng, 10, 3, 2)
+    omega = rng.uniform(0.3, 2.0, 10)
+    matrix = Z if space == "Z" else Z @ Z.T
+    loss = kind(X @ X.T, y, Correction(matrix, space == "Z", C * omega, LAM, delta / omega), nonneg)
+    squared = kind is SquaredHinge
+    best = naive.solve(X, y, Z, C, LAM, squared=squared, nonneg=nonneg, delta=delta, weight=omega)[
+        0
+    ]
+    qp = loss.qp()
+    for i in range(12):
+        alpha, beta = rng.exponential(size=(2, 10)) * (rng.random((2, 10)) < 0.7)
+        alpha[:3] += 0.1
+        beta = beta if nonneg else 0.0 * beta
+        bound, seen = loss.look(alpha, beta)
+        coef, c = rng.standard_normal((2, 10))
+        if i % 2:
+            coef = np.linalg.lstsq(X @ X.T, 3.0 * y, rcond=None)[0]
+        own = loss.own_slack(bound.alpha, bound.beta)
+        other = loss.of_functions(coef, 0.1 * c, 0.3, own)
+        for model in (seen, other, loss.bare(seen)):
+            plain = Model(X.T @ model.coef, model.b, Z.T @ model.c, model.rho, model.primal)
+            P, D, violated = naive.judged(
+                squared, plain, bound, (X, y, Z, omega), C, LAM, nonneg, delta
+            )
+            assert violated <= 1e-9
+            assert model.primal == pytest.approx(P, rel=1e-9)
+            assert bound.dual == pytest.approx(D, rel=1e-9, abs=1e-12)
+            assert D <= best * (1 + 1e-7) <= P * (1 + 2e-7)
+            assert model.square == pytest.approx(plain.w @ plain.w, rel=1e-9, abs=1e-12)
+            np.testing.assert_allclose(model.g, Z @ plain.v + plain.rho, atol=1e-9)
+        if squared:
+            t = bound.alpha.sum() / loss.balanced(alpha).sum()
+            np.testing.assert_allclose(bound.beta, t * beta, rtol=1e-9)
+        gamma = bound.alpha + bound.beta
+        rest = gamma - C * omega
+        price = omega * LAM / delta if delta else np.inf
+        wanted = gamma / (C * omega + price) if squared else rest / price
+        np.testing.assert_allclose(own, wanted if delta else np.zeros(10), atol=1e-12)
+        u = np.append(bound.alpha, bound.beta) if nonneg else bound.alpha
+        value = qp.h @ u - 0.5 * u @ qp.product(u)
+        if not squared:
+            value -= 0.5 * (C * omega) @ loss.correction.centred @ (C * omega)
+        assert value == pytest.approx(bound.dual, rel=1e-9, abs=1e-9)
+        np.testing.assert_allclose(qp.F.T @ u, qp.c, atol=1e-9)
+
+
+def examples(kind, rng, delta=0.0, nonneg=True, n=7):
+    data, y = kind(), np.where(np.arange(n) % 3 == 0, 1.0, -1.0)
+    data.price_examples(y, rng.uniform(0.5, 2.0, n), LAM, delta, nonneg)
+    if kind is SquaredExamples:
+        data.theta = LAM / (LAM + delta * data.cost)
+        data.reduced = data.cost * data.theta
+    return data
+
+
+@pytest.mark.parametrize("nonneg", [True, False])
+def test_the_best_shift_of_a_squared_hinge_model(nonneg, rng):
+    """P of (w, v, rho + tau)/(m + own tau), without own slacks and where all have the same ones."""
+    w2, v2, rho = 2.0, 1.5, -0.2
+    for delta, _ in itertools.product((0.0, 0.5), range(10)):
+        data = examples(SquaredExamples, rng, delta, nonneg)
+        data.cost[:] = 1.3
+        data.theta[:] = LAM / (LAM + delta * 1.3)
+        data.reduced = data.cost * data.theta
+        own = float(data.theta[0])
+        g, m = rng.standard_normal(7), float(rng.uniform(0.2, 2.0))
+        tau, square, mixed, total = data.shift(m, w2, v2, rho, g)
+
+        def value(x, g=g, m=m, data=data, own=own):
+            P = w2 + data.reduced @ (g + x) ** 2 + LAM * (v2 + (rho + x) ** 2)
+            return 0.5 * P / (m + own * x) ** 2
+
+        again = 0.5 * (square + tau * (2.0 * mixed + tau * total)) / (m + own * tau) ** 2
+        assert again == pytest.approx(value(tau), rel=1e-12)
+        lowest = -float(g.min()) if nonneg else -m / own + 1e-6
+        for x in (*np.linspace(tau - 1.0, tau + 1.0, 41), lowest):
+            if x >= lowest - 1e-15 and m + own * x > 0.0:
+                assert value(tau) <= value(x) * (1 + 1e-12)
+        assert not nonneg or (g + tau).min() >= -1e-15
+    data = examples(SquaredExamples, rng, 0.5, nonneg)  # different ones: all count as the least
+    g, m, own = 0.1 * rng.standard_normal(7), 0.9, float(data.theta.min())
+    tau, square, mixed, total = data.shift(m, w2, v2, rho, g)
+    if tau > -float(g.min()):
+        for x in np.linspace(tau - 0.5, tau + 0.5, 41):
+            values = [
+                (square + 2.0 * t * mixed + t * t * total) / (m + own * t) ** 2 for t in (tau, x)
+            ]
+            assert m + own * x <= 0.0 or values[0] <= values[1] * (1 + 1e-12)
+
+
+def spd(rng, n, rank):
+    A = rng.standard_normal((n, rank))
+    return A @ A.T / rank
+
+
+def signs(rng, n):
+    return np.where(rng.permutation(n) % 3 == 0, 1.0, -1.0)
+
+
+def plain(M, y, a):
+    """One step on signed multipliers: the steepest rises, the partner that gains most falls."""
+    v, n = y - M @ a, len(y)
+    rises = (y > 0.0) | (a < 0.0)
+    up = max(np.flatnonzero(rises), key=lambda t: v[t])
+    falls = [t for t in range(n) if (y[t] < 0.0 or a[t] > 0.0) and v[t] < v[up]]
+
+    def bend(t):
+        return max(M[up, up] + M[t, t] - 2.0 * M[up, t], 1e-12 * M.diagonal().max())
+
+    down = max(falls, key=lambda t: (v[up] - v[t]) ** 2 / bend(t))
+    step = (v[up] - v[down]) / bend(down)
+    step = min(step, -a[up] if y[up] < 0.0 else np.inf, a[down] if y[down] > 0.0 else np.inf)
+    after = a.copy()
+    after[up] += step
+    after[down] -= step
+    return np.where(np.abs(after) <= 1e-15, 0.0, after)
+
+
+@pytest.mark.parametrize("n", [5, 9, 70, 140])
+def test_steps_of_smo_one_by_one(n, rng):
+    for i in range(6 if n > 9 else 20):
+        K, Q, y = spd(rng, n, n + 2), spd(rng, n, 3) + 0.1, signs(rng, n)
+        M, ready, work = np.full((n, n), np.nan), np.zeros(n, np.bool_), np.empty((3, n))
+        full = K + Q * y * y[:, None]
+        a = rng.random(n) * (rng.random(n) < 0.5) * y * (i % 3 > 0)
+        v = y - full @ a
+        state = [x.copy() for x in (M, ready, y, a, v)]
+        after = plain(full, y, a)
+        assert smo.steps(K, Q, M, ready, y, a, v, 0.0, 1, work) == 1
+        np.testing.assert_array_equal(a == 0.0, after == 0.0)
+        np.testing.assert_allclose(a, after, rtol=1e-9, atol=1e-13)
+        taken = sum(smo.steps(K, Q, M, ready, y, a, v, 0.0, 1, work) for _ in range(11))
+        assert smo.steps(K, Q, *state, 0.0, 12, work) == 1 + taken
+        for one, twelve in zip((M, ready, y, a, v), state, strict=True):
+            np.testing.assert_array_equal(one, twelve)
+        np.testing.assert_allclose(v, y - full @ a, atol=1e-9)
+        np.testing.assert_allclose(M[ready], full[ready], rtol=1e-13)
+        assert np.isnan(M[~ready]).all()
+
+
+def methods(rng, tol, nonneg=True, known=True, max_iter=100):
+    X, y, Z = naive.instance(rng, 14, 3, 2)
+    correction = Correction(Z if known else None, known, np.ones(14), LAM, 0.0)
+    if not known:
+        correction.take(Correction(Z, True, np.ones(14), LAM, 0.0).Q)
+    loss = SquaredHinge(X @ X.T, y, correction, nonneg)
+    return trainer.Methods(loss, trainer.KernelState(started=0.0), tol, max_iter, None)
+
+
+@pytest.mark.parametrize(("near", "cheap"), [(True, 1), (True, 1000), (False, 1), (False, 1000)])
+def test_a_large_problem_may_end_in_rounding(near, cheap, rng, monkeypatch):
+    """Newton has ended, above tol: with more multipliers than are cheap a gap of 1e-3 will do."""
+    turn = methods(rng, 0.0, nonneg=False)
+    u = interior_point(turn.loss.qp(), 1e-7 if near else 0.5)
+    monkeypatch.setattr(trainer, "CHEAP", cheap)
+    monkeypatch.setattr(trainer.kernel_newton, "newton", lambda *_: True)
+    budgets = []
+
+    def path(budget, tol):
+        budgets.append((budget, tol))
+        return u, turn.nothing
+
+    path.rough = 0.0
+    assert turn.active_set(path) is False
+    assert turn.state.gap > 0.0
+    assert (turn.state.gap <= 1e-3) == near
+    assert turn.over == (near and cheap == 1)
+    assert budgets == [(140, 0.0)]
+    monkeypatch.setattr(trainer.kernel_newton, "newton", lambda *_: False)
+    budgets.clear()
+    assert turn.active_set(path) is False
+    assert [budget for budget, _ in budgets] == [140, 280, 560, 1120]
+
+
+@pytest.mark.parametrize("case", ["good enough", "not yet", "interrupted"])
+def test_polish_where_it_is_needed(case, rng, monkeypatch):
+    X, y, Z = naive.instance(rng, 14, 3, 2)
+    loss = SquaredHinge(X @ X.T, y, Correction(Z, True, np.ones(14), LAM, 0.0), False)
+    train, asked, polished = working_set.train, [], []
+
+    def rough(data, tol, max_iter):
+        asked.append((tol, max_iter))
+        state, _, _ = train(data, 1e-2 if case != "good enough" else tol, 1)
+        return state, case == "interrupted", False
+
+    monkeypatch.setattr(factored.working_set, "train", rough)
+    monkeypatch.setattr(factored, "polish", lambda data, state, tol: polished.append(tol))
+    tol = 1e-12 if case != "good enough" else 1e-1
+    assert factored.train(loss, tol, 7)[1] == (case == "interrupted")
+    assert asked == [(pytest.approx(0.1 * tol), 7)]
+    assert polished == ([pytest.approx(0.1 * tol)] if case == "not yet" else [])
+
+
+@pytest.mark.parametrize("short", [False, True])
+def test_a_rough_kernel_is_only_taken_where_it_is_good_and_pays(short, rng, monkeypatch):
+    monkeypatch.setattr(corrections, "WORTH", 20)
+    Z = rng.standard_normal((20, 3))
+    K = np.exp(-((Z[:, None] - Z) ** 2).sum(axis=2))
+
+    def rough(K, cost, lam, linear=False, delta=0.0):
+        space = Correction(K, linear, cost, lam, delta, short)
+        return space, space.rough()
+
+    cost = rng.uniform(5.0, 20.0, 20)
+    space, found = rough(K, cost, 1.0, delta=0.3)
+    if short:
+        assert found is None
+        return
+    Q, error = found
+    exact = np.linalg.solve(
+        np.eye(20) + (K + 1.0 + 0.3 * np.eye(20)) * cost, K + 1.0 + 0.3 * np.eye(20)
+    )
+    assert error == pytest.approx(6e-8 * (1.0 + space.summed.max() * 2.0 * 20), rel=1e-9)
+    away = np.abs(Q - exact).max() / np.abs(exact).max()
+    assert 1e-10 < away <= error
+    x = rng.standard_normal(20)
+    np.testing.assert_allclose(space.deformed_product(x), exact @ x, atol=1e-10)
+    np.testing.assert_allclose(space.Q, exact, atol=1e-10)
+    assert space.rough() is None  # the exact one is there
+    taken = Correction(K, False, cost, 1.0, 0.3, short)
+    taken.take(exact)
+    assert taken.rough() is None
+    assert rough(K[:19, :19], cost[:19], 1.0)[1] is None  # spares no time
+    assert rough(K, np.full(20, 0.49), 1.0)[1] is None  # Q' is not near S^-2
+    assert rough(K, np.full(20, 0.51), 1.0)[1] is not None
+    assert rough(K, np.where(np.arange(20) < 9, 1.0, 1001.0), 1.0)[1] is None
+    assert rough(K, np.where(np.arange(20) < 9, 1.0, 999.0), 1.0)[1] is not None
+    assert rough(K, np.full(20, 1e5), 1.0)[1] is None  # error 0.24
+    assert rough(K, np.full(20, 3e4), 1.0)[1] is not None
+    assert rough(Z, cost, 1.0, linear=True)[1] is None
+
+
+def test_the_certificate_by_definition(rng):
+    for _ in range(30):
+        n = 7
+        H, y = spd(rng, n, 9) + 0.3, signs(rng, n)
+        alpha = rng.random(n) * 10.0 ** rng.integers(-2, 3)
+        alpha[y > 0] *= alpha[y < 0].sum() / alpha[y > 0].sum()
+        M, g = H * y * y[:, None], H @ alpha
+        found = smo.certificate(y, alpha * y, y - M @ (alpha * y))
+        S, q, m = alpha.sum(), alpha @ g, 0.5 * (g[y > 0].min() + g[y < 0].min())
+        assert (found.margin, found.square) == pytest.approx((m, q), rel=1e-9)
+        assert found.dual == pytest.approx(0.5 * S**2 / q, rel=1e-9)
+        assert found.scale == pytest.approx(S / q, rel=1e-9)
+        if m > 0.0:
+            assert found.primal == pytest.approx(0.5 * q / m**2, rel=1e-9)
+            assert found.gap == pytest.approx(1.0 - found.dual / found.primal, rel=1e-7, abs=1e-12)
+        else:
+            assert (found.primal, found.gap) == (np.inf, np.inf)
+        result = smo.solve(H, y, 1.0, max_iter=0, start=alpha)
+        np.testing.assert_allclose(result.alpha, alpha * S / q, rtol=1e-9)
+    none = smo.certificate(y, 0.0 * y, y)
+    assert (none.gap, none.dual, none.primal, none.scale) == (np.inf, 0.0, np.inf, 1.0)

@@ -6,11 +6,11 @@ import _naive_svm_plus as naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.optimize import minimize
 
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.models import svm_plus_hinge, svm_plus_squared_hinge
-from fast.svm_plus.interior_point_qp import Rows, minimise
+from fast.svm_plus import problem
+from fast.svm_plus.squared_hinge import SquaredHingeData
 
 LOSSES = {"squared_hinge": svm_plus_squared_hinge, "hinge": svm_plus_hinge}
 losses = pytest.mark.parametrize("loss", LOSSES)
@@ -167,52 +167,6 @@ def test_wrong_types_are_named(loss: str, value: Any) -> None:
         LOSSES[loss].train(**(good() | {"Z": value}))
 
 
-@pytest.mark.parametrize("paired", [False, True])
-@pytest.mark.parametrize("own", [False, True])
-@pytest.mark.parametrize("free", [1, 2])
-def test_interior_point_in_both_spaces(paired: bool, own: bool, free: int) -> None:
-    """The same program by Newton systems p x p and m x m, and by SLSQP on all variables."""
-    if paired and not own:
-        pytest.skip("pairs share own slacks")
-    rng = np.random.default_rng(6)
-    half, p = 8, 3
-    m = 2 * half if paired else half
-    A, h = rng.standard_normal((m, p)), rng.random(m) + 0.5
-    F = np.ones((m, free))
-    F[:, 0] = np.resize([1.0, -1.0], m)
-    c = np.array([0.0, 4.0])[:free]
-    k = rng.random(half) + 0.5 if own else None
-    if free == 1 and not own:
-        A[:, 0] += 3.0  # feasible
-    rows = Rows(A, F, h, c, k, paired)
-    results = [minimise(rows, 1e-11), minimise(rows, 1e-11, A @ A.T)]
-
-    def value(x: np.ndarray) -> float:
-        e = x[p + free :]
-        prices = 0.5 * float(k @ (e * e)) if own else 0.0
-        return 0.5 * float(x[:p] @ x[:p]) + float(c @ x[p : p + free]) + prices
-
-    E = np.tile(np.eye(half), (2 if paired else 1, 1)) if own else np.zeros((m, 0))
-    G = np.hstack([A, F, E])
-    found = minimize(
-        value, np.zeros(G.shape[1]), method="SLSQP", options={"ftol": 1e-13, "maxiter": 500},
-        constraints=[{"type": "ineq", "fun": lambda x: G @ x - h, "jac": lambda x: G}],
-    )  # fmt: skip
-    assert found.success
-    for result in results:
-        assert result.done
-        e = np.zeros(0)
-        if own:
-            e = result.mu.reshape(-1, half).sum(axis=0) / k
-        x = np.concatenate([result.u, result.v, e])
-        assert value(x) == pytest.approx(found.fun, rel=1e-6)
-        assert (G @ x - h).min() >= -1e-8
-        assert result.mu.min() >= 0.0
-        np.testing.assert_allclose(result.u, A.T @ result.mu, atol=1e-7)
-        np.testing.assert_allclose(F.T @ result.mu, c, atol=1e-7)
-        assert abs(result.mu @ (G @ x - h)) <= 1e-7
-
-
 @losses
 @pytest.mark.parametrize("nonneg", [True, False])
 @pytest.mark.parametrize("delta", [0.0, 3e-4, 7.0])
@@ -278,3 +232,76 @@ def test_own_slacks_that_cost_next_to_nothing() -> None:
         assert found.gap <= 1e-8
         P, D = naive.bounds(found, X, y, 1e-4 * Z, 10.0, 1e-9, "hinge", delta=10.0)
         assert P - D <= 2e-8 * P
+
+
+def test_what_trainers_are_given(rng):
+    X, y, Z = naive.instance(rng, 8, 3, 2)
+    weight = np.array([1.0, 0.0, 2.0, 1.0, 0.0, 0.5, 1.0, 3.0])
+    y[[0, 2]] = 1.0, -1.0
+    given = problem.check_input(X, y, Z, 2, 3, weight, 0, 1e-3)
+    kept = np.flatnonzero(weight)
+    np.testing.assert_array_equal(given.kept, kept)
+    for found, whole in ((given.X, X), (given.y, y), (given.Z, Z), (given.omega, weight)):
+        np.testing.assert_array_equal(found, whole[kept])
+    assert (given.C, given.lam, given.free_slack, given.tol, given.n) == (2.0, 3.0, 0.0, 1e-3, 8)
+    np.testing.assert_array_equal(given.expanded(np.ones(6)), weight > 0.0)
+    plain = problem.check_input(X, y, Z, 2, 3, None, 1.0, 0.0)
+    np.testing.assert_array_equal(plain.omega, np.ones(8))
+    np.testing.assert_array_equal(plain.kept, np.arange(8))
+    assert plain.X is X
+    for form, kind in ((int, np.float64), (bool, np.float64), (np.float32, np.float32)):
+        found = problem.check_matrix("Z", sp.csr_array(np.eye(3).astype(form)))
+        assert found.dtype == kind
+        np.testing.assert_array_equal(found.toarray(), np.eye(3))
+    for bad in (np.nan, np.inf, -1.1e100, 1.1e100):
+        matrix = np.eye(3)
+        matrix[1, 2] = bad
+        for made in (matrix, sp.csr_array(matrix)):
+            with pytest.raises(InvalidParameterError, match="Z"):
+                problem.check_matrix("Z", made)
+    for labels, says in (([1.0, -1.0], "2,"), ([1.0, -1.0, 1.5], "1.5"), ([1.0, -1.0, 0.0], "0")):
+        with pytest.raises(InvalidParameterError, match=says):
+            problem.check_labels(labels, 3)
+    for labels, says in (
+        ([1.0, 1.0], r"only label \+1"),
+        ([-1.0], "only label -1"),
+        ([], "no rows"),
+    ):
+        with pytest.raises(InvalidParameterError, match=says):
+            problem.check_two_classes(np.array(labels), True)
+
+
+def test_a_factor_of_moments_beyond_float64_is_as_near_as_rounding_allows(rng):
+    y, Z = np.resize([1.0, -1.0], 8), np.ones((8, 3))  # of rank 1 beside lam
+    data = SquaredHingeData(rng.standard_normal((8, 2)), y, Z, np.ones(8), 1e30, 1.0, False, 0.0)
+    M = np.full((4, 4), 8e30)
+    L = np.tril(data.L)
+    assert np.isfinite(L).all()
+    np.testing.assert_allclose(L @ L.T, M, rtol=1e-9)
+
+
+C, LAM = 1.5, 0.7
+
+
+@pytest.mark.parametrize("nonneg", [True, False])
+@pytest.mark.parametrize("delta", [0.0, 0.4])
+def test_a_multiple_of_a_squared_hinge_model_keeps_its_margins_tight(nonneg, delta, rng):
+    y, omega = np.resize([1.0, -1.0, 1.0], 11), rng.uniform(0.3, 2.0, 11)
+    X, Z = rng.standard_normal((11, 3)) + 3.0 * y[:, None], rng.standard_normal((11, 2))
+    data = SquaredHingeData(X, y, Z, omega, C, LAM, nonneg, delta)
+    theta = LAM / (LAM + delta * C * omega)
+    seen = 0
+    for _ in range(20):
+        w, v, rho = rng.random(3), 0.2 * rng.standard_normal(2), rng.standard_normal()
+        found = data._rescaled(w, v, rho, X @ w, Z @ v + rho)
+        g = Z @ found.v + found.rho
+        margins = y * (X @ found.w + found.b) + theta * g
+        assert found.primal <= data.constant().primal
+        reduced = C * omega * theta
+        P = found.w @ found.w + reduced @ g**2 + LAM * (found.v @ found.v + found.rho**2)
+        assert found.primal == pytest.approx(0.5 * P, rel=1e-9)
+        if found.w.any():
+            seen += 1
+            assert margins[y > 0].min() == pytest.approx(1.0, rel=1e-9)
+            assert margins[y < 0].min() == pytest.approx(1.0, rel=1e-9)
+    assert seen

@@ -15,7 +15,6 @@ from fast.losses import (
 from fast.ranking import exact
 from fast.sets import simplex
 from fast.solvers.constrained_risk import EasyProblem
-from fast.solvers.plain_svm import balanced, hinge_offset, squared_offset
 
 
 def numbers(rng, count):
@@ -49,33 +48,33 @@ def test_a_hinge_on_its_kink_has_the_subgradient_zero(loss):
     np.testing.assert_array_equal(found, [*expected, [0.0] * 4])
 
 
-def test_offsets_are_the_best_and_in_the_middle_of_several(rng):
-    for i in range(60):
-        n = int(rng.integers(2, 9))
-        y = np.where(rng.random(n) < 0.5, -1.0, 1.0)
-        f, cost = rng.standard_normal(n), rng.uniform(0.5, 2.0, n)
-        if i % 2:  # equal weights: as many on both sides, a flat piece
-            y, cost = np.where(np.arange(n) % 2, -1.0, 1.0), np.ones(n)
-        grid = np.sort(y - f)
-
-        def loss(b, power, f=f, y=y, cost=cost):
-            return float(cost @ np.maximum(1.0 - y * (f + b), 0.0) ** power)
-
-        values = np.array([loss(b, 1) for b in grid])
-        best = grid[values <= values.min() + 1e-12]
-        found = hinge_offset(f, y, cost)
-        assert found == pytest.approx(0.5 * (best[0] + best[-1]), abs=1e-12)
-        start = float(rng.standard_normal())
-        found = squared_offset(f, y, cost, start)
-        for other in (*grid, found - 1e-3, found + 1e-3):
-            assert loss(found, 2) <= loss(other, 2) + 1e-14
+def test_rows_of_other_types_are_read_in_pieces(rng, monkeypatch):
+    a = rng.standard_normal((9, 4)).astype(np.float32)
+    whole = simplex.project(a.astype(np.float64))
+    for chunk in (1, 8, 11):
+        monkeypatch.setattr(_rows, "CHUNK", chunk)
+        np.testing.assert_array_equal(simplex.project(a), whole.astype(np.float32))
+        found = topk_hinge_alpha.value(a, np.zeros(9, int), k=2)
+        np.testing.assert_allclose(
+            found, topk_hinge_alpha.value(a.astype(float), np.zeros(9, int), k=2), rtol=1e-6
+        )
+    for bad in (np.nan, np.inf):
+        with pytest.raises(InvalidParameterError, match="scores"):
+            topk_hinge_alpha.value(np.array([[0.0, bad, 1.0]]), [0], k=2)
+    a[7, 1] = np.nan
+    with pytest.raises(InvalidParameterError, match="scores"):
+        topk_hinge_alpha.value(a, np.zeros(9, int), k=2)
 
 
-def test_balanced_multipliers_have_equal_sums():
-    y, a = np.array([1.0, 1.0, -1.0]), np.array([1.0, 3.0, 2.0])
-    np.testing.assert_allclose(balanced(a, y), [0.5, 1.5, 2.0])
-    np.testing.assert_allclose(balanced(a, -y), [0.5, 1.5, 2.0])
-    np.testing.assert_array_equal(balanced(np.array([1.0, 3.0, 0.0]), y), [0.0, 0.0, 0.0])
+@pytest.mark.parametrize("alpha", [1.01, 2.0, 30.0, 1e6])
+def test_entropy_steps_keep_masses_far_below_their_label(alpha):
+    """Three labels whose scores are almost equal: to first order x_l = (z_l - mean)/(alpha + 3)."""
+    z, y = (
+        np.array([3 * 2.0**-32, -(2.0**-32), -(2.0**-31), -900.0]),
+        np.array([True, True, True, False]),
+    )
+    block = multilabel_entropy.sdca_update(z, y, alpha)
+    np.testing.assert_allclose(-block[:3], z[:3] / (alpha + 3.0), rtol=1e-8)
 
 
 def test_a_point_is_repaired_as_far_as_it_must_be(rng):
@@ -99,32 +98,3 @@ def test_a_point_is_repaired_as_far_as_it_must_be(rng):
             assert float((A @ found).min()) == pytest.approx(max(least, 1.0), rel=1e-12)
             if least >= 0.5:
                 np.testing.assert_allclose(found, w / min(least, 1.0))
-
-
-@pytest.mark.parametrize("alpha", [1.01, 2.0, 30.0, 1e6])
-def test_entropy_steps_keep_masses_far_below_their_label(alpha):
-    """Three labels whose scores are almost equal: to first order x_l = (z_l - mean)/(alpha + 3)."""
-    z, y = (
-        np.array([3 * 2.0**-32, -(2.0**-32), -(2.0**-31), -900.0]),
-        np.array([True, True, True, False]),
-    )
-    block = multilabel_entropy.sdca_update(z, y, alpha)
-    np.testing.assert_allclose(-block[:3], z[:3] / (alpha + 3.0), rtol=1e-8)
-
-
-def test_rows_of_other_types_are_read_in_pieces(rng, monkeypatch):
-    a = rng.standard_normal((9, 4)).astype(np.float32)
-    whole = simplex.project(a.astype(np.float64))
-    for chunk in (1, 8, 11):
-        monkeypatch.setattr(_rows, "CHUNK", chunk)
-        np.testing.assert_array_equal(simplex.project(a), whole.astype(np.float32))
-        found = topk_hinge_alpha.value(a, np.zeros(9, int), k=2)
-        np.testing.assert_allclose(
-            found, topk_hinge_alpha.value(a.astype(float), np.zeros(9, int), k=2), rtol=1e-6
-        )
-    for bad in (np.nan, np.inf):
-        with pytest.raises(InvalidParameterError, match="scores"):
-            topk_hinge_alpha.value(np.array([[0.0, bad, 1.0]]), [0], k=2)
-    a[7, 1] = np.nan
-    with pytest.raises(InvalidParameterError, match="scores"):
-        topk_hinge_alpha.value(a, np.zeros(9, int), k=2)
