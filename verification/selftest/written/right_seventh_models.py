@@ -1,0 +1,207 @@
+"""Right trainers of the seventh set: one interior point method, a cutting plane and Newton's method."""
+
+import numpy as np
+
+
+def box_qp(Q, c, upper, row, level=0.0):
+    """min 1/2 z'Qz - c'z over 0 <= z <= upper, <row,z> = level, by Mehrotra's predictor and corrector.
+
+    Returns z and the multiplier of the equation."""
+    n = c.size
+    capped = np.isfinite(upper)
+    room = np.where(capped, upper, 1.0)
+    z = np.where(capped, room / 2, 1.0)
+    low, high, nu = np.ones(n), capped.astype(float), 0.0
+    for _ in range(200):
+        gap = np.where(capped, room - z, 1.0)
+        dual = Q @ z - c - low + high + nu * row
+        primal = row @ z - level
+        comp = z @ low + gap @ high
+        scale = 0.5 * z @ Q @ z + np.abs(c) @ z
+        if comp <= 1e-11 * scale and np.abs(dual).max() * z.sum() <= 1e-9 * scale:
+            break
+        diagonal = low / z + high / gap
+        H = Q + np.diag(diagonal)
+        factor = np.linalg.cholesky(H + 1e-14 * np.diag(np.diag(H)))
+        solve = lambda b: np.linalg.solve(factor.T, np.linalg.solve(factor, b))  # noqa: E731
+        weight = solve(row)
+
+        def direction(at_low, at_high):
+            rhs = -dual - low + high + at_low / z - at_high / gap
+            step = solve(rhs)
+            d_nu = (row @ step + primal) / (row @ weight)
+            step = step - d_nu * weight
+            return step, at_low / z - low - low / z * step, at_high / gap - high + high / gap * step, d_nu
+
+        def length(step, d_low, d_high):
+            t = 1.0
+            for value, change in ((z, step), (gap, -step), (low, d_low), (high, d_high)):
+                falls = (change < 0) & ((value is low) | (value is z) | capped)
+                if falls.any():
+                    t = min(t, 0.995 * (-value[falls] / change[falls]).min())
+            return t
+
+        step, d_low, d_high, d_nu = direction(np.zeros(n), np.zeros(n))
+        t = length(step, d_low, d_high)
+        reached = (z + t * step) @ (low + t * d_low) + np.where(capped, gap - t * step, 0) @ (
+            high + t * d_high
+        )
+        mean = comp / (n + capped.sum())
+        target = mean * (reached / comp) ** 3
+        step, d_low, d_high, d_nu = direction(
+            target - step * d_low, np.where(capped, target + step * d_high, 0.0)
+        )
+        d_high = np.where(capped, d_high, 0.0)
+        t = length(step, d_low, d_high)
+        z, low, high, nu = z + t * step, low + t * d_low, high + t * d_high, nu + t * d_nu
+    return z, nu
+
+
+def _svm(X, y, C, loss="hinge", sample_weight=None, K=None):
+    y = np.asarray(y, dtype=float)
+    weights = np.ones(y.size) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    used = weights > 0
+    G = (X @ X.T if K is None else K) * np.outer(y, y)
+    mass = C * weights[used]
+    # in units of the bound, so that every variable is of order one
+    Q = (G[np.ix_(used, used)] + (np.diag(1 / mass) if loss == "squared_hinge" else 0)) * mass[
+        :, None
+    ] * mass
+    upper = np.ones(mass.size) if loss == "hinge" else np.full(mass.size, np.inf)
+    share, bias = box_qp(Q, mass, upper, y[used] * mass)
+    alpha = np.zeros(y.size)
+    alpha[used] = share * mass
+    return alpha, (X.T @ (alpha * y) if K is None else alpha * y), bias
+
+
+def svm_primal(X, y, C, loss="hinge", sample_weight=None, K=None):
+    """The interior point method on the dual, w and b from its multipliers."""
+    _, w, b = _svm(X, y, C, loss, sample_weight, K)
+    return {"w": w, "b": b}
+
+
+def svm_dual(X, y, C, loss="hinge", sample_weight=None, K=None):
+    """The same, its dual side."""
+    return {"alpha": _svm(X, y, C, loss, sample_weight, K)[0]}
+
+
+def binary_svm_free(X, y, C, bias=False):
+    """The mean hinge: the constant C/n; a regularised bias is a feature of ones."""
+    sign, n = 2.0 * np.asarray(y) - 1.0, len(y)
+    if bias == "free":
+        _, w, b = _svm(X, sign, C / n)
+        return w, b
+    rows = np.column_stack([X, np.ones(n)]) if bias else X
+    Q = rows @ rows.T * np.outer(sign, sign) * (C / n) ** 2
+    # without an equation: one more variable that takes up the sum
+    share, _ = box_qp(
+        np.pad(Q, (0, 1)),
+        np.append(np.full(n, C / n), 0.0),
+        np.append(np.ones(n), np.inf),
+        np.append(np.ones(n), 1.0),
+        n + 1.0,
+    )
+    w = rows.T @ (share[:n] * sign) * (C / n)
+    return (w[:-1], w[-1]) if bias else (w, 0.0)
+
+
+def top_push_pair(X, y, C):
+    """The dual by the interior point method; both sides come back."""
+    positive = np.asarray(y) == 1
+    sign = np.where(positive, 1.0, -1.0)
+    rows = X * sign[:, None]
+    Q = (rows @ rows.T) * C * C + np.diag(np.where(positive, C / 2, 0.0))
+    share, _ = box_qp(Q, np.where(positive, C, 0.0), np.full(len(y), np.inf), sign)
+    share[~positive] *= share[positive].sum() / share[~positive].sum()
+    return {"w": rows.T @ share * C, "multipliers": share * C}
+
+
+def recall_cuts(X, y, C, k=1, tol=1e-6):
+    """Cutting planes: the set that is most violated, then the quadratic program over all met."""
+    truth = np.asarray(y) == 1
+    total = truth.sum()
+    cuts, weights, sets = [np.zeros(X.shape[1])], np.array([C]), [np.zeros(len(y), dtype=int)]
+    deltas = [0.0]
+    w = np.zeros(X.shape[1])
+    for _ in range(500):
+        s = X @ w
+        chosen = np.zeros(len(y), dtype=int)
+        chosen[np.argsort(-(2 * s - truth / total), kind="stable")[:k]] = 1
+        delta = 1 - (chosen & truth).sum() / total
+        loss = max(0.0, delta + 2 * (s[chosen == 1].sum() - s[truth].sum()))
+        P = 0.5 * w @ w + C * loss
+        D = weights @ deltas - 0.5 * w @ w
+        if P - D <= 0.3 * tol * max(P, abs(D)):
+            break
+        sets.append(chosen)
+        deltas.append(delta)
+        cuts.append(-2 * X.T @ (chosen - truth.astype(float)))
+        V = np.array(cuts)
+        share, _ = box_qp(
+            V @ V.T * C * C, C * np.array(deltas), np.full(len(V), np.inf), np.ones(len(V)), 1.0
+        )
+        weights = C * share / share.sum()
+        w = weights @ V
+    return w, np.array(sets[1:]).reshape(-1, len(y)), weights[1:]
+
+
+def recall_primal(X, y, C, k=1, tol=1e-6):
+    """An array alone."""
+    return recall_cuts(X, y, C, k, tol)[0]
+
+
+def softmax_newton(X, y, C, sample_weight=None, tol=1e-6):
+    """Newton's method with conjugate gradients and Armijo's rule, stopped by half the squared gradient,
+    which bounds the gap."""
+    n, d = X.shape
+    m = int(np.max(y)) + 1
+    weight = C * (np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float))
+    onehot = np.eye(m)[np.asarray(y)]
+
+    def parts(W):
+        scores = X @ W.T
+        top = scores.max(axis=1, keepdims=True)
+        e = np.exp(scores - top)
+        total = e.sum(axis=1, keepdims=True)
+        losses = (np.log(total) + top)[:, 0] - (scores * onehot).sum(axis=1)
+        p = e / total
+        return 0.5 * (W * W).sum() + weight @ losses, p, W + (weight[:, None] * (p - onehot)).T @ X
+
+    W = np.zeros((m, d))
+    value, p, gradient = parts(W)
+    for _ in range(500):
+        size = (gradient * gradient).sum()
+        if size / 2 <= 0.1 * tol * value:
+            break
+        step, residual = np.zeros_like(W), -gradient
+        along, rest = residual.copy(), size
+        for _ in range(4 * m * d):
+            U = X @ along.T
+            U = weight[:, None] * (p * U - p * (p * U).sum(axis=1, keepdims=True))
+            curved = along + U.T @ X
+            t = rest / (along * curved).sum()
+            step += t * along
+            residual = residual - t * curved
+            fresh = (residual * residual).sum()
+            if fresh <= min(0.01, np.sqrt(size)) * size:
+                break
+            along, rest = residual + fresh / rest * along, fresh
+        slope, t = (gradient * step).sum(), 1.0
+        while t > 1e-12:
+            trial = parts(W + t * step)
+            if trial[0] <= value + 1e-4 * t * slope:
+                break
+            t /= 2
+        else:
+            break
+        W = W + t * step
+        value, p, gradient = trial
+    return W
+
+
+def softmax_risk(p):
+    """The logarithms of the probabilities, of 0 something far below."""
+    p = np.asarray(p, dtype=float)
+    with np.errstate(divide="ignore"):
+        g = np.log(p / p.max())
+    return {"g": np.where(np.isfinite(g), g, g[np.isfinite(g)].min() - 60.0)}
