@@ -29,6 +29,13 @@ def selftest(
     file: Annotated[
         Path | None, typer.Option(help="Lines of JSON; what they hold already is not run again.")
     ] = None,
+    fill: Annotated[
+        Path | None,
+        typer.Option(help="A record of --json: only cells of --check that its rows lack are run."),
+    ] = None,
+    check: Annotated[
+        list[str] | None, typer.Option(help="With --fill: a check; repeatable.")
+    ] = None,
     certificates: Annotated[
         bool, typer.Option("--certificates", help="Wrong certificates instead of wrong solvers.")
     ] = False,
@@ -50,6 +57,14 @@ def selftest(
     from verification.selftest import detection_matrix
     from verification.selftest.detection_report import document
 
+    if fill is not None:
+        check_file("fill", fill)
+        with progress(1) as task:
+            filled = detection_matrix.fill(
+                fill, check or (), only, lambda done, total, name: task.at(done, name, total)
+            )
+        typer.echo(f"{filled} rows have the cells of {', '.join(check or ())} now")
+        return
     if file is not None:
         check_file("file", file)
     with progress(1) as task:
