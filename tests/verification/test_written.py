@@ -132,3 +132,15 @@ def test_sums_of_both_sides_are_compared_in_their_own_size(x, inside, outside):
     asked = Instance.of("multilabel_hinge.conjugate", "border", x=x, y=np.array([0, 1]), costs=None)
     verdicts = [certificates.judge(asked, Candidate(np.array(v))).ok for v in (-x[0], np.inf)]
     assert verdicts == [inside, outside]
+
+
+def test_a_promise_is_relative_to_the_largest_number_also_where_entries_far_below_have_no_part():
+    """Whoever divides by the largest number loses a radius beside 1e58: within a promise, not within rounding."""
+    right = written.build("simplex_sort")
+
+    def lost(a, r=1.0, rho=0.0):
+        return right(a, r) * (abs(a).max() < 1e20)
+
+    for options, ok in (({"accuracy": 1e-8}, True), ({}, False)):
+        report = verify(lost, "simplex.projection", checks=["distributions"], shrink=False, **options)
+        assert report.ok is ok
