@@ -170,7 +170,9 @@ def judge_conjugate(instance: Instance, answer: np.ndarray) -> Judgement:
         terms = {"distance to the domain": (number(outside), None)}  # which may be any
         if got > 0 and outside > met:
             return Judgement(Verdict.PASS, terms=terms)
-        message = f"returned {got}, but the point lies in the domain: {_place(instance, outside, met)}"
+        message = (
+            f"returned {got}, but the point lies in the domain: {_place(instance, outside, met)}"
+        )
         return Judgement(Verdict.FAIL, message=message, terms=terms)
     if outside > rounding:
         message = f"returned {got:.6g}, but the point is outside the domain by {number(outside):.3g}: +inf"

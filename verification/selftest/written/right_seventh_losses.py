@@ -64,7 +64,9 @@ def softmax_conjugate(x, costs=None):
     rest = fsum([1.0, *(-v for v in entries)])
     if min(entries) < 0 or rest < 0:
         return inf
-    linear = [0.0] if costs is None else [-float(c) * v for c, v in zip(costs, entries, strict=True)]
+    linear = (
+        [0.0] if costs is None else [-float(c) * v for c, v in zip(costs, entries, strict=True)]
+    )
     return fsum([*xlogy(entries, entries), xlogy(rest, rest), *linear])
 
 
@@ -327,7 +329,7 @@ def lambert_scalar(t):
         else:
             w = max(t0 - log(t0), 0.5)
             for _ in range(60):
-                w *= ((1.0 + t0 - log(w)) / (1.0 + w))
+                w *= (1.0 + t0 - log(w)) / (1.0 + w)
         answer[index] = w
     return answer if np.ndim(t) else float(answer)
 
@@ -350,9 +352,13 @@ def entropy_beta_gradient(scores, y, k=1, costs=None, sample_weight=None):
     z = margins(scores, y, costs, 0.0)
     most = -np.log(LONG(k))
     high = max(z.max(), LONG(0)) + np.log(LONG(z.size + 1))
-    t = halved(
-        LONG(0), high, lambda t: np.exp(-t) + np.exp(np.minimum(z - t, most)).sum() > 1
-    )
+
+    def below(t):  # what is not at 1/k beside what is left for it: no small term is added to 1
+        full = z - t > most
+        rest = np.exp(-t) + np.exp(np.minimum(z - t, most))[~full].sum()
+        return rest >= LONG(k - full.sum()) / k
+
+    t = halved(LONG(0), high, below)
     x = np.exp(np.minimum(z - t, most))
     weight = LONG(1 if sample_weight is None else sample_weight)
     return with_truth(x * weight, y, floating(scores))

@@ -31,7 +31,12 @@ def box_qp(Q, c, upper, row, level=0.0):
             step = solve(rhs)
             d_nu = (row @ step + primal) / (row @ weight)
             step = step - d_nu * weight
-            return step, at_low / z - low - low / z * step, at_high / gap - high + high / gap * step, d_nu
+            return (
+                step,
+                at_low / z - low - low / z * step,
+                at_high / gap - high + high / gap * step,
+                d_nu,
+            )
 
         def length(step, d_low, d_high):
             t = 1.0
@@ -64,9 +69,11 @@ def _svm(X, y, C, loss="hinge", sample_weight=None, K=None):
     G = (X @ X.T if K is None else K) * np.outer(y, y)
     mass = C * weights[used]
     # in units of the bound, so that every variable is of order one
-    Q = (G[np.ix_(used, used)] + (np.diag(1 / mass) if loss == "squared_hinge" else 0)) * mass[
-        :, None
-    ] * mass
+    Q = (
+        (G[np.ix_(used, used)] + (np.diag(1 / mass) if loss == "squared_hinge" else 0))
+        * mass[:, None]
+        * mass
+    )
     upper = np.ones(mass.size) if loss == "hinge" else np.full(mass.size, np.inf)
     share, bias = box_qp(Q, mass, upper, y[used] * mass)
     alpha = np.zeros(y.size)

@@ -187,8 +187,11 @@ def topk_simplex(a, k=1, r=1.0, rho=0.0):
     def level(part, cumulative, mass):
         """The p with sum (p - part)_+ = mass, part ascending."""
         counts = np.arange(1, part.size + 1)
-        last = part.size if part.size < 2 else 1 + int(
-            np.searchsorted(counts[:-1] * part[1:] - cumulative[1:-1], mass, side="left")
+        last = (
+            part.size
+            if part.size < 2
+            else 1
+            + int(np.searchsorted(counts[:-1] * part[1:] - cumulative[1:-1], mass, side="left"))
         )
         return (mass + cumulative[last]) / last
 
@@ -238,14 +241,20 @@ def cone(a, k=1, rho=0.0):
         full = np.count_nonzero(v - s / k >= middle)
         if not free.any():
             return middle if full else points[low]
-        return float(np.clip((v[free].sum() - s * (1 - full / k)) / free.sum(), *points[[low, high]]))
+        return float(
+            np.clip((v[free].sum() - s * (1 - full / k)) / free.sum(), *points[[low, high]])
+        )
 
     def slope(s):
         t = threshold(s)
         return rho * s - t - np.maximum(v - t - s / k, 0.0).sum() / k
 
     most = max(fsum(v[-k:]), 0.0) / (k * (rho + 1 / len(v)))
-    s = brentq(slope, 0.0, 1.01 * most, xtol=1e-300, rtol=1e-15, maxiter=2000) if slope(0.0) < 0 else 0.0
+    s = (
+        brentq(slope, 0.0, 1.01 * most, xtol=1e-300, rtol=1e-15, maxiter=2000)
+        if slope(0.0) < 0
+        else 0.0
+    )
     t = threshold(s)
     return (np.clip(np.asarray(a, dtype=float) / scale - t, 0.0, s / k) * scale).astype(floating(a))
 
@@ -294,23 +303,27 @@ def beta_compiled(a, k=1, r=1.0, rho=0.0):
 
 
 def bipartite_newton(a, y, r=1.0):
-    """Each side's threshold is the largest of lines in the sum: Newton's method ends after finitely
-    many steps."""
+    """The height of each side below its largest entry is the least of lines in the sum: Newton's method
+    ends after finitely many steps."""
     a, y = np.asarray(a), np.asarray(y)
     x = np.zeros(a.shape, dtype=floating(a))
     sides = [np.flatnonzero(y == label) for label in (0, 1)]
     if r <= 0 or not all(side.size for side in sides):
         return x
-    sums = [np.cumsum(np.sort(a[side].astype(LONG))[::-1]) for side in sides]
+    v = a.astype(LONG)
+    top = sum(v[side].max() for side in sides)
+    gaps = [v[side].max() - v[side] for side in sides]
+    sums = [np.cumsum(np.sort(gap)) for gap in gaps]
     counts = [np.arange(1, part.size + 1) for part in sums]
     total = LONG(0)
     while True:
-        picks = [int(np.argmax((s - total) / n)) for s, n in zip(sums, counts, strict=True)]
-        heights = [(s[i] - total) / n[i] for i, s, n in zip(picks, sums, counts, strict=True)]
-        step = sum(heights) / sum(1 / LONG(i + 1) for i in picks)
+        lines = [(total + s) / n for s, n in zip(sums, counts, strict=True)]
+        picks = [int(np.argmin(line)) for line in lines]
+        heights = [line[i] for line, i in zip(lines, picks, strict=True)]
+        step = (top - sum(heights)) / sum(1 / LONG(i + 1) for i in picks)
         if step <= 0 or total >= r or total + step == total:
             break
         total = min(total + step, LONG(r))
-    for side, height in zip(sides, heights, strict=True):
-        x[side] = np.maximum(a[side] - height, 0)
+    for side, gap, height in zip(sides, gaps, heights, strict=True):
+        x[side] = np.maximum(height - gap, 0)
     return x
