@@ -385,17 +385,17 @@ def smooth_alpha_gradient(scores, y, k=1, gamma=1.0, costs=None, sample_weight=N
 
 
 def smooth_beta_value(scores, y, k=1, gamma=1.0, costs=None, sample_weight=None):
-    """Bisection for the threshold, in extended precision and over the size of the entries."""
-    z, radius = margins(scores, y, costs), LONG(gamma)
-    top = z.max()
-    p = np.zeros(z.size, dtype=LONG)
-    if top > 0:
-        gaps = top - z
-        height = halved(
-            LONG(0),
-            min(top, radius + gaps.max()),
-            lambda h: np.clip(h - gaps, 0, radius / k).sum() <= radius,
-        )
-        p = np.clip(height - gaps, 0, radius / k)
-    value = (p / radius * (z - p / 2)).sum()
-    return float(value * LONG(1 if sample_weight is None else sample_weight))
+    """A sweep of the threshold from above, in rational arithmetic."""
+    f, radius = [Fraction(float(v)) for v in scores], Fraction(float(gamma))
+    c = [1] * len(f) if costs is None else [Fraction(float(v)) for v in costs]
+    z = [v - f[y] + c[j] for j, v in enumerate(f) if j != y]
+    cap = radius / k
+    t, total, slope = max(z), Fraction(0), 0
+    for at, bend in sorted([(v, 1) for v in z] + [(v - cap, -1) for v in z], reverse=True):
+        if at <= 0 or total + slope * (t - at) >= radius:
+            t = max(t - (radius - total) / slope, 0) if slope else max(min(t, at), 0)
+            break
+        total, t, slope = total + slope * (t - at), at, slope + bend
+    p = [min(max(v - t, 0), cap) for v in z]
+    value = sum(a * (v - a / 2) for a, v in zip(p, z, strict=True)) / radius
+    return float(value * (1 if sample_weight is None else Fraction(float(sample_weight))))

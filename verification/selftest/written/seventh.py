@@ -48,7 +48,7 @@ PORTS: list[tuple[Any, str, dict[str, Any]]] = [
     (losses.smooth_beta_value, "smooth_topk_hinge_beta.value", {}),
     (models.svm_primal, "svm.primal", {}),
     (models.svm_dual, "svm.dual", {}),
-    (models.binary_svm_free, "binary_svm.primal", {}),
+    (models.binary_svm_free, "binary_svm.primal", {"fixed": {"bias": "free"}}),
     (models.top_push_pair, "top_push.dual", {}),
     (models.recall_primal, "recall_at_k.primal", {}),
     (models.softmax_newton, "multiclass_erm.primal", SOFTMAX),
