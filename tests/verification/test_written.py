@@ -9,7 +9,7 @@ import pytest
 from verification import certificates, verify
 from verification.instances import families
 from verification.instances.instance import Instance
-from verification.problems.problem import lookup
+from verification.problems.problem import fast_candidate, lookup
 from verification.selftest import written
 from verification.verdicts.verdict import Candidate
 
@@ -144,3 +144,20 @@ def test_a_promise_is_relative_to_the_largest_number_also_where_entries_far_belo
     for options, ok in (({"accuracy": 1e-8}, True), ({}, False)):
         report = verify(lost, "simplex.projection", checks=["distributions"], shrink=False, **options)
         assert report.ok is ok
+
+
+@pytest.mark.parametrize(("bias", "ok"), [(1.0, True), (1.5, True), (1 - 1e-9, False), (0.0, False)])
+def test_one_class_and_a_free_bias_have_the_optimum_0(bias, ok):
+    """w = 0 and b = 1 make every hinge 0; a gap that is all rounding decides nothing, unless none is smaller."""
+
+    def train(X, y, C):
+        right = fast_candidate("binary_svm.primal")
+        one = len(set(y)) == 1
+        sign = 2.0 * y[0] - 1
+        found = right(X=X, y=y, C=C, bias="free")
+        return (np.zeros(X.shape[1]), sign * bias) if one else (found["w"], found["b"])
+
+    report = verify(
+        train, "binary_svm.primal", checks=["trained"], fixed={"bias": "free"}, shrink=False
+    )
+    assert (report.counts["inconclusive"], report.ok) == (0, ok)
