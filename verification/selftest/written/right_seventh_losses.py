@@ -396,6 +396,6 @@ def smooth_beta_value(scores, y, k=1, gamma=1.0, costs=None, sample_weight=None)
             t = max(t - (radius - total) / slope, 0) if slope else max(min(t, at), 0)
             break
         total, t, slope = total + slope * (t - at), at, slope + bend
-    p = [min(max(v - t, 0), cap) for v in z]
+    p = [min(max(v - t, Fraction(0)), cap) for v in z]
     value = sum(a * (v - a / 2) for a, v in zip(p, z, strict=True)) / radius
     return float(value * (1 if sample_weight is None else Fraction(float(sample_weight))))
