@@ -108,6 +108,7 @@ def fill(
     """Run these checks alone, on the rows of a record that have no cell of them; number of rows filled.
 
     The record (``refsolve selftest --json``) is written anew after each row: it may be stopped, and goes on.
+    What a timeout decided is left for a machine that is less busy.
     """
     known = checks_package.discover()
     if wrong := [name for name in checks if name not in known]:
@@ -122,7 +123,8 @@ def fill(
             left.append((mutant, absent))
     for done, (mutant, absent) in enumerate(left, start=1):
         found = row(mutant, profile, seed, absent)
-        cells = {**rows[mutant.name]["cells"], **found.cells}
+        late = {c for c, reason in found.why.items() if reason.startswith(f"{Verdict.TIMEOUT}:")}
+        cells = rows[mutant.name]["cells"] | {c: n for c, n in found.cells.items() if c not in late}
         rows[mutant.name]["cells"] = {name: cells[name] for name in known if name in cells}
         data["survivors"] = [name for name, r in rows.items() if not any(r["cells"].values())]
         data["killed"] = len(rows) - len(data["survivors"])
