@@ -7,6 +7,7 @@ runs a set.
 """
 
 import argparse
+import importlib
 import importlib.resources
 import json
 import time
@@ -150,6 +151,8 @@ SETS, RIGHT = (
     ("first", "second", "third", "fourth", "fifth", "sixth"),
     ("right", "right_sets", "right_losses", "right_more"),
 )
+#: Sets of right ports alone, a module each with ``PORTS``.
+RIGHT_ONLY = ("seventh", "eighth")
 FIXED: dict[str, dict[str, Any]] = {
     "erm_sdca": {"loss": "multiclass_hinge"},
     "svm_no_bias": {"bias": False},
@@ -205,15 +208,13 @@ def run(port: dict[str, str], profile: str, **options: Any) -> verification.Repo
 def main() -> None:
     """The command: a line of JSON for each port."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("set", choices=[*SETS, "right", "right_more", "right_latest", "seventh"])
+    parser.add_argument("set", choices=[*SETS, "right", "right_more", "right_latest", *RIGHT_ONLY])
     parser.add_argument("--profile", default="quick")
     parser.add_argument("--only", default="")
     args = parser.parse_args()
     right = {"right": PROBLEMS, "right_more": MORE, "right_latest": LATEST}.get(args.set)
     runs: list[tuple[str, Callable[[], verification.Report]]]
-    if args.set == "seventh":
-        from verification.selftest.written.seventh import PORTS
-
+    if args.set in RIGHT_ONLY:
         runs = [
             (
                 f"{problem}: {getattr(solver, '__name__', type(solver).__name__)}",
@@ -221,7 +222,7 @@ def main() -> None:
                     verification.verify, solver, problem, args.profile, shrink=False, **options
                 ),
             )
-            for solver, problem, options in PORTS
+            for solver, problem, options in importlib.import_module(f"{__name__}.{args.set}").PORTS
         ]
     else:
         chosen = [{"of": of, "name": of} for of in right] if right else ports(args.set)
@@ -233,7 +234,7 @@ def main() -> None:
             failed = {f.check: f.message[:100] for f in report.failures}
             row = {"name": name, "killed": not report.ok, "checks": sorted(failed)}
             row |= {"seconds": round(time.process_time() - start, 1)}
-            if right or args.set == "seventh":
+            if right or args.set in RIGHT_ONLY:
                 row["failed"] = failed
             print(json.dumps(row), flush=True)
 
