@@ -142,11 +142,15 @@ def test_a_promise_is_relative_to_the_largest_number_also_where_entries_far_belo
         return right(a, r) * (abs(a).max() < 1e20)
 
     for options, ok in (({"accuracy": 1e-8}, True), ({}, False)):
-        report = verify(lost, "simplex.projection", checks=["distributions"], shrink=False, **options)
+        report = verify(
+            lost, "simplex.projection", checks=["distributions"], shrink=False, **options
+        )
         assert report.ok is ok
 
 
-@pytest.mark.parametrize(("bias", "ok"), [(1.0, True), (1.5, True), (1 - 1e-9, False), (0.0, False)])
+@pytest.mark.parametrize(
+    ("bias", "ok"), [(1.0, True), (1.5, True), (1 - 1e-9, False), (0.0, False)]
+)
 def test_one_class_and_a_free_bias_have_the_optimum_0(bias, ok):
     """w = 0 and b = 1 make every hinge 0; a gap that is all rounding decides nothing, unless none is smaller."""
 

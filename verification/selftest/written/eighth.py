@@ -207,14 +207,14 @@ def ova_gradient(scores, y, costs=None, sample_weight=None):
 
 
 def ova_logistic_gradient(scores, y, costs=None, sample_weight=None):
-    """scipy's expit."""
+    """Scipy's expit."""
     sign = np.where(np.arange(len(scores)) == y, -1, 1)
     x = expit(long(scores) * sign + long(costs, 0.0))
     return (sign * x * long(sample_weight)).astype(floating(scores))
 
 
 def ova_logistic_conjugate(x, costs=None):
-    """scipy's entr of both parts."""
+    """Scipy's entr of both parts."""
     p = long(x)
     if p.min() < 0 or p.max() > 1:
         return np.inf
@@ -233,7 +233,7 @@ def alpha_entropy_conjugate(x, k=1, costs=None):
 
 
 def beta_entropy_value(scores, y, k=1, costs=None, sample_weight=None):
-    """rho log k + sum_U z/k + (1 - rho) t with the least u that is valid."""
+    """Rho log k + sum_U z/k + (1 - rho) t with the least u that is valid."""
     z = np.sort(margins(scores, y, costs, 0.0))[::-1]
     tails = np.logaddexp.accumulate(np.append(z, LONG(0))[::-1])[::-1]
     for u in range(k):
@@ -256,7 +256,7 @@ def truncated_value(scores, y, k=1, costs=None, sample_weight=None):
 
 
 def lambert_scipy(t):
-    """scipy's function of any shape."""
+    """Scipy's function of any shape."""
     return np.real(wrightomega(np.asarray(t, dtype=float)))
 
 

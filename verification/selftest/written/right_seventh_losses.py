@@ -14,7 +14,7 @@ from .right_seventh_sets import LONG, bipartite_newton, floating, simplex_rows, 
 
 
 def margins(scores, y, costs=None, default=1.0):
-    """z over the other classes, in extended precision."""
+    """Z over the other classes, in extended precision."""
     f = np.asarray(scores, dtype=LONG)
     z = f - f[y] + (default if costs is None else np.asarray(costs, dtype=LONG))
     return np.delete(z, y)
@@ -43,6 +43,7 @@ class SoftmaxGradient:
     """All rows of a batch at once."""
 
     def __call__(self, scores, y, costs=None, sample_weight=None):
+        """The gradient of each row."""
         f = np.atleast_2d(scores).astype(LONG)
         labels = np.atleast_1d(y)[:, None]
         z = f - np.take_along_axis(f, labels, axis=1)

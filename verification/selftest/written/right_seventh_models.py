@@ -4,62 +4,63 @@ import numpy as np
 
 
 def box_qp(Q, c, upper, row, level=0.0):
-    """min 1/2 z'Qz - c'z over 0 <= z <= upper, <row,z> = level, by Mehrotra's predictor and corrector.
+    """Min 1/2 z'Qz - c'z over 0 <= z <= upper, <row,z> = level, by Mehrotra's predictor and corrector.
 
-    Returns z and the multiplier of the equation."""
-    n = c.size
+    Returns z and the multiplier of the equation.
+    """
     capped = np.isfinite(upper)
     room = np.where(capped, upper, 1.0)
     z = np.where(capped, room / 2, 1.0)
-    low, high, nu = np.ones(n), capped.astype(float), 0.0
+    low, high, nu = np.ones(c.size), capped.astype(float), 0.0
     for _ in range(200):
         gap = np.where(capped, room - z, 1.0)
         dual = Q @ z - c - low + high + nu * row
-        primal = row @ z - level
         comp = z @ low + gap @ high
         scale = 0.5 * z @ Q @ z + np.abs(c) @ z
         if comp <= 1e-11 * scale and np.abs(dual) @ np.where(capped, room, z) <= 1e-8 * scale:
             break
-        diagonal = low / z + high / gap
-        H = Q + np.diag(diagonal)
-        factor = np.linalg.cholesky(H + 1e-14 * np.diag(np.diag(H)))
-        solve = lambda b: np.linalg.solve(factor.T, np.linalg.solve(factor, b))  # noqa: E731
-        weight = solve(row)
-
-        def direction(at_low, at_high):
-            rhs = -dual - low + high + at_low / z - at_high / gap
-            step = solve(rhs)
-            d_nu = (row @ step + primal) / (row @ weight)
-            step = step - d_nu * weight
-            return (
-                step,
-                at_low / z - low - low / z * step,
-                at_high / gap - high + high / gap * step,
-                d_nu,
-            )
-
-        def length(step, d_low, d_high):
-            t = 1.0
-            for value, change in ((z, step), (gap, -step), (low, d_low), (high, d_high)):
-                falls = (change < 0) & ((value is low) | (value is z) | capped)
-                if falls.any():
-                    t = min(t, 0.995 * (-value[falls] / change[falls]).min())
-            return t
-
-        step, d_low, d_high, d_nu = direction(np.zeros(n), np.zeros(n))
-        t = length(step, d_low, d_high)
-        reached = (z + t * step) @ (low + t * d_low) + np.where(capped, gap - t * step, 0) @ (
-            high + t * d_high
-        )
-        mean = comp / (n + capped.sum())
-        target = mean * (reached / comp) ** 3
-        step, d_low, d_high, d_nu = direction(
-            target - step * d_low, np.where(capped, target + step * d_high, 0.0)
-        )
-        d_high = np.where(capped, d_high, 0.0)
-        t = length(step, d_low, d_high)
-        z, low, high, nu = z + t * step, low + t * d_low, high + t * d_high, nu + t * d_nu
+        moves = _newton(Q, row, dual, row @ z - level, capped, z, gap, low, high)
+        z, low, high, nu = (v + move for v, move in zip((z, low, high, nu), moves, strict=True))
     return z, nu
+
+
+def _newton(Q, row, dual, primal, capped, z, gap, low, high):
+    """The steps of z, of the multipliers of both bounds, and of the equation's."""
+    H = Q + np.diag(low / z + high / gap)
+    factor = np.linalg.cholesky(H + 1e-14 * np.diag(np.diag(H)))
+    weight = np.linalg.solve(factor.T, np.linalg.solve(factor, row))
+
+    def direction(at_low, at_high):
+        rhs = -dual - low + high + at_low / z - at_high / gap
+        step = np.linalg.solve(factor.T, np.linalg.solve(factor, rhs))
+        d_nu = (row @ step + primal) / (row @ weight)
+        step = step - d_nu * weight
+        d_high = np.where(capped, at_high / gap - high + high / gap * step, 0.0)
+        return step, at_low / z - low - low / z * step, d_high, d_nu
+
+    def length(step, d_low, d_high):
+        pairs = [
+            (z, step),
+            (gap[capped], -step[capped]),
+            (low, d_low),
+            (high[capped], d_high[capped]),
+        ]
+        ratios = [
+            np.min(-v[change < 0] / change[change < 0], initial=np.inf) for v, change in pairs
+        ]
+        return min(1.0, 0.995 * min(ratios))
+
+    step, d_low, d_high, _ = direction(0 * z, 0 * z)
+    t = length(step, d_low, d_high)
+    reached = (z + t * step) @ (low + t * d_low)
+    reached += np.where(capped, gap - t * step, 0) @ (high + t * d_high)
+    comp = z @ low + gap @ high
+    target = comp / (z.size + capped.sum()) * (reached / comp) ** 3
+    step, d_low, d_high, d_nu = direction(
+        target - step * d_low, np.where(capped, target + step * d_high, 0.0)
+    )
+    t = length(step, d_low, d_high)
+    return t * step, t * d_low, t * d_high, t * d_nu
 
 
 def _svm(X, y, C, loss="hinge", sample_weight=None, K=None):
@@ -126,7 +127,7 @@ def recall_cuts(X, y, C, k=1, tol=1e-6):
         loss = max(0.0, delta + 2 * (s[chosen == 1].sum() - s[truth].sum()))
         P = 0.5 * w @ w + C * loss
         D = weights @ deltas - 0.5 * w @ w
-        if P - D <= 0.3 * tol * max(P, abs(D)):
+        if 0.3 * tol * max(P, abs(D)) >= P - D:
             break
         sets.append(chosen)
         deltas.append(delta)
@@ -147,7 +148,8 @@ def recall_primal(X, y, C, k=1, tol=1e-6):
 
 def softmax_newton(X, y, C, sample_weight=None, tol=1e-6):
     """Newton's method with conjugate gradients and Armijo's rule, stopped by half the squared gradient,
-    which bounds the gap."""
+    which bounds the gap.
+    """
     n, d = X.shape
     m = int(np.max(y)) + 1
     weight = C * (np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=float))

@@ -68,6 +68,7 @@ class Box:
     """An object that is called, with a radius for each row of a batch."""
 
     def __call__(self, a, r=1.0):
+        """The projection."""
         return np.minimum(np.maximum(a, 0), np.asarray(r, floating(a))[..., None])
 
 
@@ -146,6 +147,7 @@ class HeapBall:
         self.answers = {}
 
     def __call__(self, a, r=1.0):
+        """The projection, a copy."""
         key = (a.tobytes(), a.dtype.str, a.shape, float(r))
         if key not in self.answers:
             if len(self.answers) > 50:
@@ -155,6 +157,7 @@ class HeapBall:
 
     @staticmethod
     def project(a, r):
+        """What is not known yet."""
         sizes = np.abs(a.astype(LONG))
         if sizes.sum() <= r:
             return a.copy()
@@ -304,7 +307,8 @@ def beta_compiled(a, k=1, r=1.0, rho=0.0):
 
 def bipartite_newton(a, y, r=1.0):
     """The height of each side below its largest entry is the least of lines in the sum: Newton's method
-    ends after finitely many steps."""
+    ends after finitely many steps.
+    """
     a, y = np.asarray(a), np.asarray(y)
     x = np.zeros(a.shape, dtype=floating(a))
     sides = [np.flatnonzero(y == label) for label in (0, 1)]
