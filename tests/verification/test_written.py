@@ -165,3 +165,20 @@ def test_one_class_and_a_free_bias_have_the_optimum_0(bias, ok):
         train, "binary_svm.primal", checks=["trained"], fixed={"bias": "free"}, shrink=False
     )
     assert (report.counts["inconclusive"], report.ok) == (0, ok)
+
+
+@pytest.mark.parametrize("operation", ["value", "gradient", "prox", "sdca_update"])
+def test_a_loss_that_only_the_oracle_has_is_decided(operation):
+    """The loss as printed is the beta variant at k = 1 and 2, and at no other k."""
+    same = fast_candidate(f"topk_hinge_beta.{operation}")
+    for k in (1, 2, 3):
+        name = f"topk_hinge_alpha_printed.{operation}"
+        report = verify(same, name, checks=["ties", "shapes"], fixed={"k": k}, shrink=False)
+        assert (report.counts["inconclusive"], report.ok) == (0, k < 3)
+
+
+def test_without_an_exact_solution_shapes_decide_nothing_and_raise_nothing(monkeypatch):
+    monkeypatch.setattr(certificates, "expected", lambda instance: None)
+    right = fast_candidate("topk_hinge_beta.value")
+    report = verify(right, "topk_hinge_beta.value", checks=["shapes"], fixed={"k": 5}, shrink=False)
+    assert report.counts["inconclusive"] == len(report.results) > 0

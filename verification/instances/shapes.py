@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from refsolve.errors import UncertainError
 from verification import certificates
 from verification.certificates import tolerance
 from verification.instances.drawing import Rng, complete, entries, shortest, valid
@@ -147,7 +148,9 @@ def absent(problem: Problem) -> float | None:
 
 
 def _agrees(instance: Instance, value: float) -> bool:
-    laid = _placed(variations(instance)[:1], Shape(0, 23), "spread", value)
+    if not (found := variations(instance)):
+        return False
+    laid = _placed(found[:1], Shape(0, 23), "spread", value)
     long = instance.with_params(**laid.params)
     right = certificates.expected(long) if valid(long) else None
     if right is None:
@@ -177,6 +180,8 @@ def laid(instance: Instance, layout: str, shape: Shape | None = None) -> Laid:
         made = _largest(instance, layout, largest, tolerance.slack(instance, shape.length))
         return _first(instance, made, shape.rows)
     found = variations(replace(instance, family=""), layout == "varied")
+    if not found:
+        raise UncertainError("no right answer is known")
     value = absent(instance.problem)
     if value is None:
         shape = shape._replace(length=instance[instance.problem.data].size)
