@@ -99,5 +99,7 @@ def test_the_dual_set_of_the_loss_as_printed_agrees_with_its_faces():
         d = int(rng.integers(1, 5))
         a, k = rational_point(rng, d), int(rng.integers(1, d + 1))
         rho = Fraction(int(rng.integers(0, 4)), 3)
-        x = rationals.project(Domain(stem, {"k": k}), np.array(a, dtype=object), rho)
+        x = rationals.project(
+            Domain(stem, {"k": k, "r": Fraction(1)}), np.array(a, dtype=object), rho
+        )
         assert list(x) == faces.project(stem, a, rho=rho, k=k)
