@@ -1,5 +1,5 @@
 """Ports written by hand: right solvers (`right`, `right_sets`, `right_losses`, `right_more`), and one fault each
-(`first.toml` to `sixth.toml`).
+(`first.toml` to `sixth.toml`); `seventh` and `eighth` are right solvers alone.
 
 The faults were written before the checks were looked at, from what ports get wrong; the rates of the first
 run are in `docs/selftest/written.json`. ``python -m verification.selftest.written first --profile quick``

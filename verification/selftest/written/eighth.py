@@ -236,8 +236,8 @@ def beta_entropy_value(scores, y, k=1, costs=None, sample_weight=None):
     """Rho log k + sum_U z/k + (1 - rho) t with the least u that is valid."""
     z = np.sort(margins(scores, y, costs, 0.0))[::-1]
     tails = np.logaddexp.accumulate(np.append(z, LONG(0))[::-1])[::-1]
-    for u in range(k):
-        if u == k - 1 or np.log(LONG(k - u)) + z[u] <= tails[u]:
+    for u in range(min(k, z.size + 1)):
+        if u == min(k - 1, z.size) or np.log(LONG(k - u)) + z[u] <= tails[u]:
             break
     rho = LONG(u) / k
     rest = np.log1p(np.exp(z).sum()) if u == 0 and z[0] < 0 else tails[u] - np.log1p(-rho)
