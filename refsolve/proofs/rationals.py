@@ -4,6 +4,7 @@ Floats are taken as the rational numbers that they are, in object arrays that nu
 """
 
 import importlib
+import inspect
 import math
 from collections.abc import Iterable
 from decimal import Decimal
@@ -12,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from refsolve import catalogue
 from refsolve import formulas as f
 from refsolve._types import Array, Scalar
 from refsolve.errors import UncertainError
@@ -82,7 +82,8 @@ def project(domain: Domain, b: Vector, rho: Fraction = ZERO) -> Vector:
         if error.name != name:
             raise
         raise UncertainError(f"there is no exact projection on {domain.stem}") from None
-    biased = {"rho": rho} if catalogue.has_rho(domain.module) else {}
+    takes = "rho" in inspect.signature(module.project).parameters
+    biased = {"rho": rho} if takes else {}
     if rho != 0 and not biased:
         raise UncertainError(f"{domain.stem} has no biased projection")
     x = vector(module.project(b.tolist(), **biased, **domain.params))

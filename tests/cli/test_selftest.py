@@ -1,5 +1,6 @@
 """``refsolve selftest``: the detection matrix as a command."""
 
+import json
 from functools import partial
 
 import _commands
@@ -69,3 +70,19 @@ def test_wrong_certificates_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None
     assert "refuted by" in run("--certificates", "--only", "infinite_*").stdout
     run("--certificates", "--only", "order_is_free", code=1)  # not a matter of this check
     run("--certificates", "--only", "no_such*", code=2)
+
+
+def test_cells_that_a_record_lacks_are_filled_and_no_others(tmp_path) -> None:
+    whole = data("--only", "box_*", "--no-right")
+    cells = whole["rows"]["box_symmetric"]["cells"]
+    record = tmp_path / "record.json"
+    part = {name: 7 if name == "ties" else n for name, n in cells.items() if name != "history"}
+    whole["rows"]["box_symmetric"]["cells"] = dict(part)
+    record.write_text(json.dumps(whole))
+    fill = partial(run, "--fill", str(record), "--check", "history", "--check", "ties")
+    assert "1 rows" in fill().stdout
+    found = json.loads(record.read_text())["rows"]["box_symmetric"]["cells"]
+    assert found == {**part, "history": cells["history"]}
+    assert list(found) == list(cells)
+    assert "0 rows" in fill().stdout
+    assert "no_such" in run("--fill", str(record), "--check", "no_such", code=2).output

@@ -77,3 +77,15 @@ def test_gaps_of_long_fractions_are_exact(stem):
     gap = rationals.fw_gap(domain, x, rationals.vector([1 + long] * d), Fraction(1))
     assert gap >= 0
     assert all(type(part) is int for part in gap.as_integer_ratio())
+
+
+def test_the_dual_set_of_the_loss_as_printed_agrees_with_its_faces():
+    rng, stem = np.random.default_rng(12), "topk_hinge_alpha_printed"
+    for _ in range(25):
+        d = int(rng.integers(1, 4))
+        a, k = rational_point(rng, d), int(rng.integers(1, d + 1))
+        rho = Fraction(int(rng.integers(0, 4)), 3)
+        x = rationals.project(
+            Domain(stem, {"k": k, "r": Fraction(1)}), np.array(a, dtype=object), rho
+        )
+        assert list(x) == faces.project(stem, a, rho=rho, k=k)

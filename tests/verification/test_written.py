@@ -9,7 +9,7 @@ import pytest
 from verification import certificates, verify
 from verification.instances import families
 from verification.instances.instance import Instance
-from verification.problems.problem import lookup
+from verification.problems.problem import fast_candidate, lookup
 from verification.selftest import written
 from verification.verdicts.verdict import Candidate
 
@@ -132,3 +132,53 @@ def test_sums_of_both_sides_are_compared_in_their_own_size(x, inside, outside):
     asked = Instance.of("multilabel_hinge.conjugate", "border", x=x, y=np.array([0, 1]), costs=None)
     verdicts = [certificates.judge(asked, Candidate(np.array(v))).ok for v in (-x[0], np.inf)]
     assert verdicts == [inside, outside]
+
+
+def test_a_promise_is_relative_to_the_largest_number_also_where_entries_far_below_have_no_part():
+    """Whoever divides by the largest number loses a radius beside 1e58: within a promise, not within rounding."""
+    right = written.build("simplex_sort")
+
+    def lost(a, r=1.0, rho=0.0):
+        return right(a, r) * (abs(a).max() < 1e20)
+
+    for options, ok in (({"accuracy": 1e-8}, True), ({}, False)):
+        report = verify(
+            lost, "simplex.projection", checks=["distributions"], shrink=False, **options
+        )
+        assert report.ok is ok
+
+
+@pytest.mark.parametrize(
+    ("bias", "ok"), [(1.0, True), (1.5, True), (1 - 1e-9, False), (0.0, False)]
+)
+def test_one_class_and_a_free_bias_have_the_optimum_0(bias, ok):
+    """w = 0 and b = 1 make every hinge 0; a gap that is all rounding decides nothing, unless none is smaller."""
+
+    def train(X, y, C):
+        right = fast_candidate("binary_svm.primal")
+        one = len(set(y)) == 1
+        sign = 2.0 * y[0] - 1
+        found = right(X=X, y=y, C=C, bias="free")
+        return (np.zeros(X.shape[1]), sign * bias) if one else (found["w"], found["b"])
+
+    report = verify(
+        train, "binary_svm.primal", checks=["trained"], fixed={"bias": "free"}, shrink=False
+    )
+    assert (report.counts["inconclusive"], report.ok) == (0, ok)
+
+
+@pytest.mark.parametrize("operation", ["value", "gradient", "prox", "sdca_update"])
+def test_a_loss_that_only_the_oracle_has_is_decided(operation):
+    """The loss as printed is the beta variant at k = 1 and 2, and at no other k."""
+    same = fast_candidate(f"topk_hinge_beta.{operation}")
+    for k in (1, 2, 3):
+        name = f"topk_hinge_alpha_printed.{operation}"
+        report = verify(same, name, checks=["ties", "shapes"], fixed={"k": k}, shrink=False)
+        assert (report.counts["inconclusive"], report.ok) == (0, k < 3)
+
+
+def test_without_an_exact_solution_shapes_decide_nothing_and_raise_nothing(monkeypatch):
+    monkeypatch.setattr(certificates, "expected", lambda instance: None)
+    right = fast_candidate("topk_hinge_beta.value")
+    report = verify(right, "topk_hinge_beta.value", checks=["shapes"], fixed={"k": 5}, shrink=False)
+    assert report.counts["inconclusive"] == len(report.results) > 0

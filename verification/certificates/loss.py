@@ -101,6 +101,17 @@ def _outside(instance: Instance) -> tuple[Fraction, float]:
     return entropy_numbers.violation(instance), rounding
 
 
+def _place(instance: Instance, outside: Fraction, met: float) -> str:
+    """Where a point of the domain is: how far inside, or what counts as inside."""
+    if outside > 0:
+        return f"outside by {number(outside):.3g}, and its equations count as met up to {met:.3g}"
+    x, _ = entropy_numbers.coordinates_of(instance)
+    domain = cores.unit_set(instance)
+    rows = domain.module.halfspaces(x.size, **domain.params)
+    room = min(h - dot(vector(g), x) for g, h, equal in rows if not equal)
+    return f"{number(room):.3g} inside the nearest inequality, with no tolerance there"
+
+
 def _certify_conjugate(instance: Instance, outside: Fraction) -> None:
     """Prove what the formula says; UncertainError if that fails."""
     x, _ = entropy_numbers.coordinates_of(instance)
@@ -151,15 +162,17 @@ def judge_conjugate(instance: Instance, answer: np.ndarray) -> Judgement:
     # outside by the rounding of doubles must: whoever computes in them sees what float32 has rounded
     outside, rounding = _outside(instance)
     double = rounding * float(np.finfo(float).eps) / tolerance.precision(instance)
-    flat = outside <= double * min(_flat(instance), 1.0) / tolerance.size_factor(1)
+    met = double * min(_flat(instance), 1.0) / tolerance.size_factor(1)
     rounding *= tolerance.slack(instance, instance["x"].size)
     _certify_conjugate(instance, outside)
     terms: Terms = {"distance to the domain": (number(outside), float(rounding))}
     if math.isinf(got):
         terms = {"distance to the domain": (number(outside), None)}  # which may be any
-        if got > 0 and outside > 0 and not flat:
+        if got > 0 and outside > met:
             return Judgement(Verdict.PASS, terms=terms)
-        message = f"returned {got}, but the point lies in the domain"
+        message = (
+            f"returned {got}, but the point lies in the domain: {_place(instance, outside, met)}"
+        )
         return Judgement(Verdict.FAIL, message=message, terms=terms)
     if outside > rounding:
         message = f"returned {got:.6g}, but the point is outside the domain by {number(outside):.3g}: +inf"

@@ -16,7 +16,7 @@ from verification.instances.instance import Instance
 from verification.instances.shapes import Laid, Shape, absent, covering, laid, row, short
 from verification.kit.solver_call import Caller, NotApplicableError
 from verification.problems.problem import Problem
-from verification.verdicts.verdict import Candidate, Judgement, Verdict
+from verification.verdicts.verdict import Candidate, Judgement, Verdict, if_certain
 
 ORDER = 65
 COUNTS = {"quick": 140, "thorough": 1700, "soak": 2}
@@ -171,6 +171,7 @@ def _asked(instance: Instance) -> list[tuple[Shape, str]]:
     return [(shapes[0], layout) for layout in layouts]
 
 
+@if_certain
 def examine(call: Caller, instance: Instance) -> Judgement:
     """The calls, each row against its own answer."""
     if not call.accepts(instance):

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from refsolve.errors import UncertainError
 from verification import certificates
 from verification.certificates import tolerance
 from verification.instances.drawing import Rng, complete, entries, shortest, valid
@@ -147,7 +148,9 @@ def absent(problem: Problem) -> float | None:
 
 
 def _agrees(instance: Instance, value: float) -> bool:
-    laid = _placed(variations(instance)[:1], Shape(0, 23), "spread", value)
+    if not (found := variations(instance)):
+        return False
+    laid = _placed(found[:1], Shape(0, 23), "spread", value)
     long = instance.with_params(**laid.params)
     right = certificates.expected(long) if valid(long) else None
     if right is None:
@@ -173,6 +176,9 @@ def laid(instance: Instance, layout: str, shape: Shape | None = None) -> Laid:
     shape = shape or Shape.of(instance)
     most, longest = (_range(part)[-1] for part in instance.family.split("x"))
     longest -= (longest - shape.length) % 2
+    found = variations(replace(instance, family=""), layout == "varied")
+    if not found:
+        raise UncertainError("no right answer is known")
     value = absent(instance.problem)
     if shape.rows < most:  # the first rows of the largest batch
         largest = shape._replace(rows=most)
@@ -182,7 +188,6 @@ def laid(instance: Instance, layout: str, shape: Shape | None = None) -> Laid:
         largest = shape._replace(length=longest)
         made = _largest(instance, layout, largest, tolerance.slack(instance, shape.length))
         return _last(instance, made, longest, shape.length)
-    found = variations(replace(instance, family=""), layout == "varied")
     if value is None:
         shape = shape._replace(length=instance[instance.problem.data].size)
     # the tail that a call leaves behind is not that of the next; 1.25 times a dual point is none

@@ -7,6 +7,7 @@ a kit that fails everybody kills every mutant as well.
 
 import contextlib
 import functools
+import json
 import os
 import time
 import warnings
@@ -30,6 +31,7 @@ from verification.kit.loop import check_run, run_one, verify
 from verification.kit.solver_call import Caller
 from verification.kit.timeouts import watch
 from verification.problems.problem import Problem, lookup, names
+from verification.report.environment import commit
 from verification.selftest.detection_file import KillFile
 from verification.selftest.detection_rows import REQUIRED, Matrix, RightSolver, Row
 from verification.selftest.right import promises, solver, solvers
@@ -98,6 +100,42 @@ def run(
     elapsed = spent + time.perf_counter() - start
     commits = () if kept is None else tuple(kept.commits)
     return Matrix(profile, seed, killed, passed, elapsed, not until_killed, commits)
+
+
+def fill(
+    record: Path, checks: Sequence[str], only: str = "*", progress: Progress | None = None
+) -> int:
+    """Run these checks alone, on the rows of a record that have no cell of them; number of rows filled.
+
+    The record (``refsolve selftest --json``) is written anew after each row: it may be stopped, and goes on.
+    What a timeout decided is left for a machine that is less busy.
+    """
+    known = checks_package.discover()
+    if wrong := [name for name in checks if name not in known]:
+        raise InvalidArgumentError(f"check={wrong[0]!r}: expected some of {', '.join(known)}")
+    data = json.loads(record.read_text())
+    profile, seed, rows = data["profile"], data["seed"], data["rows"]
+    library = {m.name: m for m in _chosen(profile, seed, only, None) if m.name in rows}
+    left = []
+    for name, mutant in sorted(library.items(), key=lambda item: item[1].problem):
+        task, cells = fix(lookup(mutant.problem), mutant.fixed), rows[name]["cells"]
+        if absent := [c for c in checks if c not in cells and known[c].applies(task)]:
+            left.append((mutant, absent))
+    for done, (mutant, absent) in enumerate(left, start=1):
+        found = row(mutant, profile, seed, absent)
+        late = {c for c, reason in found.why.items() if reason.startswith(f"{Verdict.TIMEOUT}:")}
+        cells = rows[mutant.name]["cells"] | {c: n for c, n in found.cells.items() if c not in late}
+        rows[mutant.name]["cells"] = {name: cells[name] for name in known if name in cells}
+        data["survivors"] = [name for name, r in rows.items() if not any(r["cells"].values())]
+        data["killed"] = len(rows) - len(data["survivors"])
+        data["seconds"] = round(data["seconds"] + found.seconds, 1)
+        data["commits"] = list(dict.fromkeys([*data.get("commits", []), commit()]))
+        beside = record.with_name(record.name + ".new")
+        beside.write_text(json.dumps(data, indent=2) + "\n")
+        beside.replace(record)
+        if progress is not None:
+            progress(done, len(left), mutant.name)
+    return len(left)
 
 
 def _sorted(

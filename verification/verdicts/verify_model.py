@@ -245,13 +245,14 @@ def _excused(instance: Instance, proof: Certificate, tol: float) -> bool:
 
     Bounds on rounding grow with the answer, and with the cost of a margin: where they exceed what is
     promised, they neither prove an answer wrong nor right. An optimum of 0 has nothing of which tol is
-    a part; there every term of the gap must vanish, with no more doubt than the witness leaves.
+    a part; there every term of the gap must be within the bound on its rounding, with no more doubt
+    than the witness leaves.
     """
     if proof.gap <= 2 * tol * _size(proof):
         return True
     known = witness(instance)
-    exact = proof.gap - proof.error <= 8 * EPS * proof.gap
-    return exact and known is not None and bool(proof.gap <= 2 * known.certificate.error)
+    vanishes = proof.gap <= 2 * proof.error
+    return vanishes and known is not None and bool(proof.error <= 2 * known.certificate.error)
 
 
 def _unproved(

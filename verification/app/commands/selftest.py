@@ -23,13 +23,17 @@ class Options:
     until_killed: bool = option("Stop at the first check that kills.", False, "--until-killed")
     right: bool = option("Run right solvers beside the wrong ones.", True, "--right/--no-right")
     file: Path | None = option("Lines of JSON; what they hold already is not run again.")
+    fill: Path | None = option(
+        "A record of --json: only cells of --check that its rows lack are run."
+    )
+    check: list[str] | None = option("With --fill: a check; repeatable.")
     certificates: bool = option(
         "Wrong certificates instead of wrong solvers.", False, "--certificates"
     )
 
 
 @command(app)
-def selftest(options: Options) -> Document:
+def selftest(options: Options) -> Document | None:
     """Verify the verifier, on wrong solvers and on right ones.
 
     Prints the detection matrix. Ends with exit code 1 if a wrong solver survives the thorough profile,
@@ -51,6 +55,12 @@ def selftest(options: Options) -> Document:
         from verification.selftest import detection_matrix
         from verification.selftest.detection_report import document
 
+        if o.fill is not None:
+            check_file("fill", o.fill)
+            checks = o.check or ()
+            filled = detection_matrix.fill(o.fill, checks, o.only, step)
+            typer.echo(f"{filled} rows have the cells of {', '.join(checks)} now", err=True)
+            return None
         matrix = detection_matrix.run(
             o.profile, o.seed, o.only, o.jobs, right=o.right, until_killed=o.until_killed, file=o.file, progress=step
         )  # fmt: skip
