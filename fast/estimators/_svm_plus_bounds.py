@@ -18,7 +18,6 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from fast.solvers.rounding import Gram, Rows, confirmed, down, precisions, up
 from fast.solvers.rows import dense, is_sparse
-from fast.solvers.state import certified_gap
 from fast.solvers.two_views import repaired
 
 FLOAT = 2.3e-16  # multipliers given in float64 satisfy equations up to this
@@ -45,11 +44,7 @@ class Claims:
 
     def settle(self, solution: Any, y: np.ndarray) -> None:
         """Let the result of a solution claim no more than its attributes are worth."""
-        result = solution.result
-        result.primal, result.dual = self.of(solution, y)
-        result.gap = certified_gap(result.primal, result.dual)
-        for name in ("primal", "dual", "gap"):
-            result.history[-1][name] = getattr(result, name)
+        solution.result.claim(*self.of(solution, y))
 
     def of(self, solution: Any, y: np.ndarray) -> tuple[float, float]:
         """(P, D) of one solution."""

@@ -20,13 +20,13 @@ from fast.ranking.labels import own_of
 from fast.solvers import structured
 from fast.solvers.cuts import Mapped
 from fast.solvers.score_problem import ScoreCut, ScoreState
-from fast.solvers.state import Certified
+from fast.solvers.state import Solution
 
 __all__ = ["SetOracle", "TrainingResult", "train"]
 
 
 @dataclass
-class TrainingResult(Certified):
+class TrainingResult(Solution):
     """A certified model: w (d,), ``weights`` (t,) >= 0 of the ``sets`` (t, n), whose sum is at most C.
 
     Of m classes w is (m, d) and ``sets`` (t, n, m).

@@ -284,7 +284,7 @@ class ActiveSetSolver:
     def _certify(self, state: TrainingState, tol: float) -> bool:
         """The dual objective again, with W = X'A summed anew: rounding must not certify."""
         self._sum_weights()
-        state.set_dual(self.dual_objective(0.5 * float(np.vdot(self.W, self.W))))
+        state.claim(state.primal, self.dual_objective(0.5 * float(np.vdot(self.W, self.W))))
         return state.gap <= tol
 
     def dual_variables(self) -> sp.csr_array:

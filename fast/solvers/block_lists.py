@@ -146,7 +146,7 @@ class BlockListSolver(ActiveSetSolver):
     def settle(self, state: TrainingState) -> None:
         """The bound of the dual that an interrupt has left."""
         self._sum_weights()
-        state.set_dual(self.dual_objective(0.5 * float(np.vdot(self.W, self.W))))
+        state.claim(state.primal, self.dual_objective(0.5 * float(np.vdot(self.W, self.W))))
 
     def bounds_at(self, W: np.ndarray) -> tuple[float, float] | None:
         """P at W and D, rounded outwards."""

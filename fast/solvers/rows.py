@@ -27,6 +27,13 @@ def dense(X: Any) -> np.ndarray:
     return np.asarray(X.toarray() if is_sparse(X) else X)
 
 
+def expanded(values: np.ndarray, kept: np.ndarray, n: int) -> np.ndarray:
+    """Values (..., len(kept)) of some of n examples, and zeros for the others."""
+    out = np.zeros((*values.shape[:-1], n))
+    out[..., kept] = values
+    return out
+
+
 def as_rows(X: Any) -> tuple:
     """The kernels' view of ``X`` ((n, d), C-contiguous or CSR); nothing is copied."""
     none = np.empty(0, X.dtype)

@@ -47,7 +47,7 @@ def test_a_state_keeps_the_best_point_and_the_last_dual():
         (0, 5.0, 1.0, 0.8), (1, 4.0, 2.0, 0.5), (2, 4.0, 3.0, 0.25), (3, 4.0, 2.5, 0.375)
     ]  # fmt: skip
     assert (found.n_iter, found.absolute_gap) == (3, 1.5)
-    found.set_dual(3.5)
+    found.claim(found.primal, 3.5)
     assert (found.gap, found.history[-1]["dual"], found.history[-1]["gap"]) == (0.125, 3.5, 0.125)
     assert found.history[-2]["dual"] == 3.0
 
@@ -192,17 +192,17 @@ def test_gram_matrices_bound_what_rounding_does(rng, real):
 # ---- descents -------------------------------------------------------------------------------------
 
 
-@dataclass
-class Step:
+@dataclass(kw_only=True)
+class Step(state.Solution):
     """What a step ends at, as trainers say it."""
 
     w: np.ndarray
     primal: float
     dual: float = 0.5
-    gap: float = 0.0
     history: list = field(default_factory=list)
     n_iter: int = 2
     n_oracle: int = 3
+    solver: str = "steps"
     stopped: bool = False
     interrupted: bool = False
 
@@ -217,7 +217,7 @@ def descending(values, tol=1e-3, most=10, states=None, stop=None, start=9.0, n_o
         lines = [
             {"iteration": i, "oracle_calls": i, "primal": values[t - 1], "gap": 0.0} for i in (1, 2)
         ]
-        return Step(np.array([float(t)]), values[t - 1], history=lines, stopped=t == stop)
+        return Step(w=np.array([float(t)]), primal=values[t - 1], history=lines, stopped=t == stop)
 
     found = descent.descend(
         np.zeros(1), lambda w: np.array([(states or {}).get(int(w[0]), int(w[0]))]),

@@ -8,6 +8,8 @@ import pytest
 import scipy.sparse as sp
 
 from fast.errors import InvalidParameterError
+from fast.solvers.rows import expanded
+from fast.solvers.state import TrainingRun
 from fast.svm_plus import hinge, problem
 from fast.svm_plus.data import Bound, Model
 from fast.svm_plus.hinge import HingeData
@@ -25,7 +27,7 @@ def test_what_trainers_are_given(rng):
     for found, whole in ((given.X, X), (given.y, y), (given.Z, Z), (given.omega, weight)):
         np.testing.assert_array_equal(found, whole[kept])
     assert (given.C, given.lam, given.free_slack, given.tol, given.n) == (2.0, 3.0, 0.0, 1e-3, 8)
-    np.testing.assert_array_equal(given.expanded(np.ones(6)), weight > 0.0)
+    np.testing.assert_array_equal(expanded(np.ones(6), given.kept, 8), weight > 0.0)
     plain = problem.check_input(X, y, Z, 2, 3, None, 1.0, 0.0)
     np.testing.assert_array_equal(plain.omega, np.ones(8))
     np.testing.assert_array_equal(plain.kept, np.arange(8))
@@ -118,11 +120,10 @@ def test_own_slacks_become_features_where_rounding_ended_the_rounds(case, monkey
     data = HingeData(np.arange(8.0)[:, None], y, Z, np.ones(8), 1.0, 1.0, True, delta)
     state = WorkingSetState(started=0.0)
     state.n_iter, state.primal, state.dual = 5, 2.0, 1.0 if case != "good" else 2.0
-    asked = []
-    monkeypatch.setattr(
-        hinge.working_set, "train", lambda *_: (state, case == "stopped", case == "stopped")
-    )
-    monkeypatch.setattr(hinge, "own_as_features", lambda *given: asked.append(given) or False)
+    run, other, asked = TrainingRun(None), TrainingRun(None), []
+    run.stopped = case == "stopped"
+    monkeypatch.setattr(hinge.working_set, "train", lambda *_: (state, run))
+    monkeypatch.setattr(hinge, "own_as_features", lambda *given: asked.append(given) or other)
     found = hinge.solve(data, 1e-3, 5 if case == "no rounds left" else 12, None)
-    assert found == (state, case == "stopped", case == "stopped")
+    assert found == (state, other if case == "rough" else run)
     assert asked == ([(data, state, 1e-3, 7)] if case == "rough" else [])

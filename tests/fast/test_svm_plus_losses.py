@@ -246,8 +246,9 @@ def test_polish_where_it_is_needed(case, rng, monkeypatch):
 
     def rough(data, tol, max_iter):
         asked.append((tol, max_iter))
-        state, _, _ = train(data, 1e-2 if case != "good enough" else tol, 1)
-        return state, case == "interrupted", False
+        state, run = train(data, 1e-2 if case != "good enough" else tol, 1)
+        run.interrupted = case == "interrupted"
+        return state, run
 
     monkeypatch.setattr(factored.working_set, "train", rough)
     monkeypatch.setattr(factored, "polish", lambda data, state, tol: polished.append(tol))
