@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any
 
@@ -101,6 +101,25 @@ class TrainingState(Objectives):
                 "gap": self.gap,
             }
         )
+
+
+class Counted:
+    """A report whose iterations are counted through several trainings, each of which begins at 1."""
+
+    def __init__(self, report: Callable[[Any], bool | None] | None) -> None:
+        self.report, self.before = report, 0
+
+    def __call__(self, state: TrainingState) -> bool:
+        """Whether to stop."""
+        seen = replace(state, n_iter=self.before + state.n_iter)
+        return self.report is not None and bool(self.report(seen))
+
+    def finished(self, result: Any) -> Any:
+        """The result of a training, with its iterations counted on; the next one begins behind it."""
+        for entry in result.history:
+            entry["iteration"] += self.before
+        self.before = result.n_iter = self.before + result.n_iter
+        return result
 
 
 class TrainingRun:

@@ -187,16 +187,8 @@ def test_space_of_newton_steps_is_kept_as_long_as_it_fits():
 def test_a_newton_step_is_taken_if_it_gains_and_made_shorter_if_not(monkeypatch):
     trainer, _X, y, r = made(ActiveSetSolver, named("multiclass_hinge"), n=30, m=4)
     newton, examples = FaceNewton(4, 3), np.flatnonzero(r > 0)
-    given = (
-        trainer.rows,
-        y,
-        r,
-        trainer.squares,
-        trainer.loss,
-        trainer.lists,
-        trainer.mass,
-        trainer.W,
-    )
+    problem = trainer.rows, y, r, trainer.squares, trainer.loss, trainer.lists, trainer.mass
+    given = problem, trainer.W
     assert newton.step(*given, examples, trainer.work, 1e9) == (0.0, 0.0)  # no block has a face
     state = TrainingState()
     trainer.start_cold()

@@ -108,7 +108,7 @@ def test_refreshed_lists_hold_losses_gaps_and_every_class_in_reach(problem, reac
     for first in (0, 4):
         part = scores[first : first + 4].copy()
         crowded, longest = working_set.refresh_rows(
-            part, first, p.y, p.r, np.full(N, reach), 0.0, p.loss, p.lists, M - 1, *results, work
+            part, first, (p.y, p.r), (np.full(N, reach), 0.0, M - 1), p.loss, p.lists, results, work
         )
         assert crowded == 0
         if not p.gamma:
@@ -144,7 +144,7 @@ def test_short_lists_are_reported(problem):
     scores = np.random.default_rng(2).standard_normal((N, M)) + 5.0 * np.arange(M)[::-1] % 3
     out = np.empty(N), np.empty(N)
     crowded, _ = working_set.refresh_rows(
-        scores, 0, p.y, p.r, np.full(N, 100.0), 0.0, p.loss, lists, M - 1, *out, np.empty((6, M))
+        scores, 0, (p.y, p.r), (np.full(N, 100.0), 0.0, M - 1), p.loss, lists, out, np.empty((6, M))
     )
     assert crowded == np.count_nonzero(out[1] > 0.0)
     assert p.count.max() <= 1
@@ -172,8 +172,8 @@ def test_a_list_of_all_that_was_seen_says_where_others_may_belong(third, crowded
     one = np.ones(1)
     for unused in (-np.inf, np.inf):
         found, _ = working_set.refresh_rows(
-            scores, 0, np.zeros(1, np.int64), one, 0.0 * one, 0.0, (ALPHA, 2, 0.0, 0.0),
-            (index, value, np.array([3])), 3, *out, np.full((6, M), unused),
+            scores, 0, (np.zeros(1, np.int64), one), (0.0 * one, 0.0, 3), (ALPHA, 2, 0.0, 0.0),
+            (index, value, np.array([3])), out, np.full((6, M), unused),
         )  # fmt: skip
         assert found == crowded
 
