@@ -1,7 +1,5 @@
 """What the estimators that rank share: two classes, queries, the threshold, average precision."""
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,7 @@ from fast.estimators._threshold import best_threshold
 from fast.losses.average_precision import METHODS
 from fast.metrics import average_precision
 from fast.ranking.labels import group_codes
-from fast.solvers.state import TrainingState, certified_gap
+from fast.solvers.state import Counted, TrainingState, certified_gap
 from fast.solvers.structured import SOLVERS
 
 
@@ -207,17 +205,16 @@ def _ends(codes: np.ndarray) -> np.ndarray:
     return np.cumsum(np.bincount(codes))[:-1]
 
 
-class CountedThrough:
-    """A report whose iterations are counted through the convex steps, each of which begins at 1."""
+class CountedThrough(Counted):
+    """That of convex steps which do not say when they are finished."""
 
-    def __init__(self, report: Callable[[TrainingState], bool]) -> None:
-        self.report, self.before, self.last = report, 0, 0
+    last = 0
 
     def __call__(self, state: TrainingState) -> bool:
         if state.n_iter <= self.last:  # another step
             self.before += self.last
         self.last = state.n_iter
-        return self.report(replace(state, n_iter=self.before + state.n_iter))
+        return super().__call__(state)
 
 
 def check_groups(groups: Any, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ from fast._validation import divisor
 from fast.data import Source
 from fast.errors import InvalidParameterError
 from fast.estimators._settings import check_settings
-from fast.estimators.multiclass import MulticlassLinearModel
+from fast.estimators.multiclass import MulticlassLinearModel, Problem
 from fast.families import named
 from fast.models.multiclass_erm import TrainingResult
 from fast.solvers.one_vs_rest_bounds import claims
@@ -52,10 +52,8 @@ class SignedLinearModel(MulticlassLinearModel):
         """The right labels of every row, (n, m) bool."""
         return encoded if encoded.ndim == 2 else encoded[:, None] == np.arange(len(self.classes_))
 
-    def _train(
-        self, features: Any, encoded: np.ndarray, r: np.ndarray, loss: Any, tol: float,
-        options: dict[str, Any],
-    ) -> TrainingResult:  # fmt: skip
+    def _train(self, problem: Problem, options: dict[str, Any]) -> TrainingResult:
+        features, encoded, r, loss, tol = problem
         if "checkpoint" in options:
             given, fix = repr(str(options["checkpoint"])), "leave it out: these fits are short"
             raise InvalidParameterError("checkpoint", given, "no file", fix)

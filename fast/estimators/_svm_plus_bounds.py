@@ -14,11 +14,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import cho_solve
 
+from fast.solvers.ridge import cholesky
 from fast.solvers.rounding import Gram, Rows, confirmed, down, precisions, up
 from fast.solvers.rows import dense, is_sparse
-from fast.solvers.state import certified_gap
 from fast.solvers.two_views import repaired
 
 FLOAT = 2.3e-16  # multipliers given in float64 satisfy equations up to this
@@ -45,11 +45,7 @@ class Claims:
 
     def settle(self, solution: Any, y: np.ndarray) -> None:
         """Let the result of a solution claim no more than its attributes are worth."""
-        result = solution.result
-        result.primal, result.dual = self.of(solution, y)
-        result.gap = certified_gap(result.primal, result.dual)
-        for name in ("primal", "dual", "gap"):
-            result.history[-1][name] = getattr(result, name)
+        solution.result.claim(*self.of(solution, y))
 
     def of(self, solution: Any, y: np.ndarray) -> tuple[float, float]:
         """(P, D) of one solution."""
@@ -307,13 +303,6 @@ def _cholesky(matrix: np.ndarray, shift: float) -> Any:
     scale = 1.0 / np.sqrt(matrix.diagonal())
     matrix *= scale
     matrix *= scale[:, None]
-    ridge = len(matrix) * FLOAT
-    while True:
-        try:
-            low = matrix.copy()
-            low[np.diag_indices_from(low)] += ridge
-            factor = cho_factor(low, check_finite=False)
-            break
-        except LinAlgError:
-            ridge *= 100.0
+    matrix[np.diag_indices_from(matrix)] += len(matrix) * FLOAT
+    factor = cholesky(matrix.T), True
     return lambda r: scale * cho_solve(factor, scale * r, check_finite=False)

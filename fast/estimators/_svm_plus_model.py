@@ -30,6 +30,7 @@ from fast.estimators._settings import (
     transaction,
 )
 from fast.estimators._svm_plus_training import Problem, Reporter, Solution, solve
+from fast.solvers.rows import expanded
 
 
 class PrivilegedModel(CertifiedClassifier):
@@ -185,16 +186,13 @@ class PrivilegedModel(CertifiedClassifier):
     ) -> None:
         self.__dict__.update(fitted)
 
-        def expanded(name: str) -> np.ndarray:
-            values = np.array([getattr(s, name) for s in solutions])
-            out = np.zeros((*values.shape[:-1], n))
-            out[..., kept] = values
-            return out
+        def whole(name: str) -> np.ndarray:
+            return expanded(np.array([getattr(s, name) for s in solutions]), kept, n)
 
         if self._map is None:
             self.coef_ = np.array([s.w for s in solutions])
         else:
-            self.kernel_coef_ = expanded("coef")
+            self.kernel_coef_ = whole("coef")
         self.intercept_ = np.array([s.b for s in solutions])
         known = problem.K if problem.X is None else problem.X
         lines = []
@@ -202,15 +200,15 @@ class PrivilegedModel(CertifiedClassifier):
             f = np.asarray(known @ (s.coef if problem.X is None else s.w), dtype=np.float64) + s.b
             lines.append(log_odds(f, y > 0.0, problem.omega))
         self.odds_ = np.array(lines)
-        self.dual_coef_ = expanded("alpha")
+        self.dual_coef_ = whole("alpha")
         self.dual_coef_[:, kept] *= problem.labels.T
         if not problem.plain:
             self.correction_intercept_ = np.array([s.rho for s in solutions])
             if self._map_z is None:
                 self.correction_coef_ = np.array([s.v for s in solutions])
             else:
-                self.correction_kernel_coef_ = expanded("correction_coef")
-            self._store_other(expanded("beta"), kept, problem.labels)
+                self.correction_kernel_coef_ = whole("correction_coef")
+            self._store_other(whole("beta"), kept, problem.labels)
         results = [s.result for s in solutions]
         self.primal_objective_ = np.array([r.primal for r in results])
         self.dual_objective_ = np.array([r.dual for r in results])

@@ -12,7 +12,7 @@ import numpy as np
 from fast._interrupts import hold_back, keep_trained, let_through
 from fast.estimators._svm_plus_bounds import Claims
 from fast.models import svm, svm_2k, svm_plus_hinge, svm_plus_squared_hinge
-from fast.solvers.state import TrainingState, certified_gap
+from fast.solvers.state import TrainingState
 from fast.svm_plus import hinge, working_set
 from fast.svm_plus.deformed_kernel import check_definite, check_kernel_matrix
 from fast.svm_plus.hinge import HingeData
@@ -295,5 +295,4 @@ def recertify(problem: Problem, result: Any, y: np.ndarray) -> None:
         P += 0.5 * (lam * result.rho**2 + float(cost @ (xi * xi)))
     else:
         P += float(cost @ xi)
-    result.primal, result.gap = P, certified_gap(P, result.dual)
-    result.history[-1] |= {"primal": P, "gap": result.gap}
+    result.claim(P, result.dual)

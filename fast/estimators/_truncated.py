@@ -6,7 +6,7 @@ bound that touches at the W the sets were taken from: solving it cannot increase
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from fast.families.entropies import Entropy, Piece
 from fast.losses.softmax import Softmax
 from fast.models.multiclass_erm import TrainingResult, train
 from fast.solvers.rows import scores
-from fast.solvers.state import TrainingState
+from fast.solvers.state import Counted
 from fast.solvers.working_set import keep_largest
 
 STEPS = 200  # convex problems at most
@@ -65,35 +65,6 @@ def objective(X: Any, W: np.ndarray, y: np.ndarray, r: np.ndarray, loss: Entropy
     return 0.5 * float(np.vdot(W, W)) + rows.evaluate(f, np.empty_like(f))
 
 
-class _Convex:
-    """The convex problems, with their iterations counted through."""
-
-    def __init__(
-        self, X: Any, y: np.ndarray, r: np.ndarray, m: int, tol: float, max_iter: int,
-        report: Callable | None, **options: Any,
-    ) -> None:  # fmt: skip
-        self.data, self.tol, self.max_iter, self.report = (X, y, r, m), tol, max_iter, report
-        self.options = options
-        self.used = 0
-
-    def solve(self, loss: Entropy, weights: np.ndarray | None) -> TrainingResult:
-        """One of them, from these weights on."""
-        before, report = self.used, self.report
-
-        def counted(state: TrainingState) -> bool:
-            whole = replace(state, n_iter=before + state.n_iter)
-            return report is not None and report(whole)
-
-        found = train(
-            *self.data, loss, tol=self.tol, max_iter=self.max_iter - before, weights=weights,
-            report=counted, **self.options,
-        )  # fmt: skip
-        self.used = found.n_iter = before + found.n_iter
-        for entry in found.history:
-            entry["iteration"] += before
-        return found
-
-
 def train_truncated(
     X: Any,
     y: np.ndarray,
@@ -116,9 +87,15 @@ def train_truncated(
     if it is stopped before the first step, the softmax solution, for which all classes are kept.
     Iterations are counted through, also in what ``report`` sees and in the history of the last step.
     """
-    convex = _Convex(X, y, r, n_classes, tol, max_iter, report, **options)
+    counted, data = Counted(report), (X, y, r, n_classes)
+
+    def solve(loss: Entropy, weights: np.ndarray | None) -> TrainingResult:
+        """The convex problem, from these weights on."""
+        options.update(tol=tol, max_iter=max_iter - counted.before, weights=weights)
+        return counted.finished(train(*data, loss, report=counted, **options))
+
     loss: Entropy = Softmax()
-    result = convex.solve(loss, weights)
+    result = solve(loss, weights)
     softmax = result.W
     objectives: list[float] = []
     steps: list[float] = []
@@ -127,14 +104,14 @@ def train_truncated(
         dropped = dropped_classes(X, softmax, y, k)
         following = Piece(dropped)
         objectives.append(objective(X, softmax, y, r, following))
-        while not (settled or result.stopped or result.gap > tol or convex.used >= max_iter):
+        while not (settled or result.stopped or result.gap > tol or counted.before >= max_iter):
             if len(steps) == STEPS:
                 break
-            found = convex.solve(following, result.W)
+            found = solve(following, result.W)
             next_dropped = dropped_classes(X, found.W, y, k)
             value = objective(X, found.W, y, r, Piece(next_dropped))
             if value > objectives[-1]:  # rounding, or stopped early: the point before was as good
-                result.n_iter, result.interrupted = convex.used, found.interrupted
+                result.n_iter, result.interrupted = counted.before, found.interrupted
                 result.stopped, settled = found.stopped, not found.stopped and found.gap <= tol
                 break
             result, loss = found, following

@@ -1,7 +1,6 @@
 """What every linear multiclass estimator shares: fitting with certificates, scores, top-k."""
 
-from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,7 +31,17 @@ from fast.models.multiclass_erm import (
 )
 from fast.solvers.multiclass_bounds import claims
 from fast.solvers.rows import dense, is_sparse
-from fast.solvers.state import TrainingState, certified_gap
+from fast.solvers.state import Counted, TrainingState, certified_gap
+
+
+class Problem(NamedTuple):
+    """What a fit minimises, and how far."""
+
+    features: Any
+    encoded: np.ndarray
+    r: np.ndarray
+    loss: Any
+    tol: float
 
 
 class MulticlassLinearModel(ClassScores, CertifiedClassifier):
@@ -150,7 +159,7 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
         X, y, encoded = self._examples(X, y)
         loss = self._loss(len(self.classes_))
         r = self._radii(y, encoded, sample_weight, X, C)
-        features = self._features(X)
+        problem = Problem(self._features(X), encoded, r, loss, tol)
         monitor = Monitor(self, X, y, tol, max_iter)
         monitor.evaluation = Evaluation.of(eval_set, self, loss)
         options = {
@@ -164,8 +173,8 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
         if checkpoint is not None:
             options["checkpoint"] = checkpoint
         with monitor:
-            result = self._train(features, encoded, r, loss, tol, options)
-        self._store(result, features, encoded, r, monitor)
+            result = self._train(problem, options)
+        self._store(result, problem, monitor)
         unseen = self._map is not None or isinstance(X, Source)
         return self._concerns(tol, result, None if unseen else X)
 
@@ -195,60 +204,35 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
         self.X_fit_ = None if kernel == "precomputed" else X
         return features
 
-    def _train(
-        self,
-        features: Any,
-        encoded: np.ndarray,
-        r: np.ndarray,
-        loss: Any,
-        tol: float,
-        options: dict[str, Any],
-    ) -> TrainingResult:
+    def _train(self, problem: Problem, options: dict[str, Any]) -> TrainingResult:
         """One convex problem, certified."""
+        features, encoded, r, loss, tol = problem
         start, weights = self._starting_dual(encoded, r), self._starting_weights(features)
-        m = len(self.classes_)
+        data = features, encoded, r, len(self.classes_), loss
         options = options | {"solver": self.solver}
         if self._map is None:
-            return train(
-                features, encoded, r, m, loss, tol=tol, start=start, weights=weights, **options
-            )
-        inner, used, limit = tol / 4.0, 0, options.pop("max_iter")
-        report = options.pop("report")
+            return train(*data, tol=tol, start=start, weights=weights, **options)
+        inner, limit = tol / 4.0, options.pop("max_iter")
+        options["report"] = counted = Counted(options["report"])
         best, best_gap = None, np.inf
         while True:  # the model kept is W = sum_i a_i phi(x_i)', whose gap is another one
-            before = used
-
-            def counted(state: TrainingState, before: int = before) -> bool:
-                return bool(report(replace(state, n_iter=before + state.n_iter)))
-
             result = train(
-                features,
-                encoded,
-                r,
-                m,
-                loss,
-                tol=inner,
-                start=start,
-                max_iter=limit - before,
-                report=counted,
-                **options,
+                *data, tol=inner, start=start, max_iter=limit - counted.before, **options
             )
-            result.dual_variables = result.dual_variables.astype(
-                np.float64, copy=False
-            )  # which are the model
-            used = result.n_iter = before + result.n_iter
-            for entry in result.history:
-                entry["iteration"] += before
-            A = dense(self._dual_blocks(result.dual_variables, encoded))
+            result = counted.finished(result)
+            kept = result.dual_variables.astype(np.float64, copy=False)  # which are the model
+            result.dual_variables = kept
+            A = dense(self._dual_blocks(kept, encoded))
             gap = certified_gap(*kernel_objectives(self._map.K, A, encoded, r, loss))
-            over = result.stopped or used >= limit or result.gap > inner or inner < 1e-14
+            spent = result.stopped or result.n_iter >= limit
+            over = spent or result.gap > inner or inner < 1e-14
             if best is None or gap <= best_gap:
                 best, best_gap = result, gap
             else:  # stopped before it came as far as the run before
-                best.n_iter, best.interrupted = used, result.interrupted
+                best.n_iter, best.interrupted = result.n_iter, result.interrupted
             if over or gap <= tol:
                 return best
-            inner, start = inner / 10.0, result.dual_variables
+            inner, start = inner / 10.0, kept
 
     def _starting_dual(self, encoded: np.ndarray, r: np.ndarray) -> Any:
         """The dual of the last fit, scaled to the new radii, if it fits this problem."""
@@ -275,14 +259,8 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
         """What the dual's domain depends on, besides the radii."""
         return (type(self).__name__, self.k, getattr(self, "variant", None))
 
-    def _store(
-        self,
-        result: TrainingResult,
-        features: Any,
-        encoded: np.ndarray,
-        r: np.ndarray,
-        monitor: Monitor,
-    ) -> None:
+    def _store(self, result: TrainingResult, problem: Problem, monitor: Monitor) -> None:
+        features, encoded, r = problem[:3]
         self.n_iter_ = result.n_iter
         self.history_ = arrays_of(result.history)
         self.solver_ = result.solver

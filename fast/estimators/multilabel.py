@@ -13,6 +13,7 @@ from fast.estimators._blocks import row_by_row
 from fast.estimators._progress import Monitor
 from fast.estimators._settings import check_data, encode
 from fast.estimators._signed import SignedLinearModel
+from fast.estimators.multiclass import Problem
 from fast.models.multiclass_erm import TrainingResult
 from fast.solvers.rows import is_sparse
 from fast.solvers.state import TrainingState
@@ -162,14 +163,11 @@ class MultilabelClassifier(SignedLinearModel):
         encoded[~counted, 0] = True  # any label: they do not count
         return np.where(counted, 1.0, 0.0)
 
-    def _store(
-        self, result: TrainingResult, features: Any, encoded: np.ndarray, r: np.ndarray,
-        monitor: Monitor,
-    ) -> None:  # fmt: skip
-        super()._store(result, features, encoded, r, monitor)
+    def _store(self, result: TrainingResult, problem: Problem, monitor: Monitor) -> None:
+        super()._store(result, problem, monitor)
         if self.multilabel_:
-            f = np.asarray(features @ result.W.T, dtype=np.float64)
-            self.threshold_ = best_threshold(f, encoded, r)
+            f = np.asarray(problem.features @ result.W.T, dtype=np.float64)
+            self.threshold_ = best_threshold(f, problem.encoded, problem.r)
 
     def _reconstruction(self, state: TrainingState, X: Any, y: Any) -> dict[str, Any] | None:
         found = super()._reconstruction(state, X, y)

@@ -39,7 +39,8 @@ class RecallAtK(MappedRanker):
     max_iter : int, default=1000
         Bound on the iterations; each ends with a certificate.
     solver : {"auto", "bundle", "cutting_plane"}, default="auto"
-        See :mod:`fast.solvers.structured`; "cutting_plane" is the slower reference, 1-slack.
+        See :mod:`fast.solvers.structured`; "auto" is "cutting_plane", the slower reference elsewhere, for
+        ``tol`` <= 1e-5 and no fewer features than examples, else "bundle".
     warm_start : bool, default=False
         Begin at the last weights, and at the last sets if the labels and k are the same.
     random_state : int, RandomState instance or None, default=None

@@ -15,7 +15,7 @@ from fast.errors import InvalidParameterError
 from fast.estimators._blocks import row_by_row
 from fast.estimators._progress import Monitor
 from fast.estimators._truncated import TruncatedResult, train_truncated
-from fast.estimators.multiclass import MulticlassLinearModel
+from fast.estimators.multiclass import MulticlassLinearModel, Problem
 from fast.models.multiclass_erm import (
     VARIANTS,
     TopKEntropy,
@@ -174,17 +174,10 @@ class TopKLogisticRegression(MulticlassLinearModel):
             return TruncatedEntropy(k)
         return TopKEntropy.named(self.variant, k)
 
-    def _train(
-        self,
-        features: Any,
-        encoded: np.ndarray,
-        r: np.ndarray,
-        loss: Any,
-        tol: float,
-        options: dict[str, Any],
-    ) -> TrainingResult:
+    def _train(self, problem: Problem, options: dict[str, Any]) -> TrainingResult:
         if not self.truncated:
-            return super()._train(features, encoded, r, loss, tol, options)
+            return super()._train(problem, options)
+        features, encoded, r, loss, tol = problem
         if isinstance(features, Source):
             given, fix = "True for rows in blocks", "load the rows: X[:]"
             raise InvalidParameterError("truncated", given, "False", fix)
@@ -210,22 +203,15 @@ class TopKLogisticRegression(MulticlassLinearModel):
         self._truncated = found
         return found.result
 
-    def _store(
-        self,
-        result: TrainingResult,
-        features: Any,
-        encoded: np.ndarray,
-        r: np.ndarray,
-        monitor: Monitor,
-    ) -> None:
-        super()._store(result, features, encoded, r, monitor)
+    def _store(self, result: TrainingResult, problem: Problem, monitor: Monitor) -> None:
+        super()._store(result, problem, monitor)
         if not self.truncated:
             return
         found: TruncatedResult = self._truncated
         if self.warm_start:
             self._last_weights = (found.softmax, self.classes_, self.fit_intercept)
         self.truncated_objectives_ = np.array(found.objectives)
-        self.kept_ = np.ones((len(encoded), len(self.classes_)), bool)
+        self.kept_ = np.ones((len(problem.encoded), len(self.classes_)), bool)
         if found.loss.dropped is not None:
             np.put_along_axis(self.kept_, found.loss.dropped, False, axis=1)
 

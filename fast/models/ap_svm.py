@@ -17,17 +17,16 @@ from fast.ranking.curvature import pairs
 from fast.ranking.queries import Queries
 from fast.solvers import structured
 from fast.solvers.score_problem import ScoreCut, ScoreState
-from fast.solvers.state import Certified
+from fast.solvers.state import Solution
 
 __all__ = ["RankingOracle", "TrainingResult", "train"]
 
 
 @dataclass
-class TrainingResult(Certified):
+class TrainingResult(Solution):
     """A certified model: w (d,), objectives, relative gap, history, and the rankings behind D.
 
-    ``weights`` (m,) = C lambda_t > 0, ``rankings`` (m, n) int32 inversions. ``interrupted``: by
-    Ctrl-C; ``stopped``: by that or by ``report``.
+    ``weights`` (m,) = C lambda_t > 0, ``rankings`` (m, n) int32 inversions.
     """
 
     w: np.ndarray

@@ -20,7 +20,7 @@ from fast.ranking.labels import mask_of
 from fast.solvers import plain_svm, structured
 from fast.solvers.box_interior_point import FactorGram
 from fast.solvers.score_problem import ScoreCut, ScoreState
-from fast.solvers.state import Certified, certified_gap
+from fast.solvers.state import Solution
 
 __all__ = ["HingeOracle", "TrainingResult", "train"]
 
@@ -29,7 +29,7 @@ PART = 0.1  # of the gap, for the bias that it does not price
 
 
 @dataclass
-class TrainingResult(Certified):
+class TrainingResult(Solution):
     """A certified model: w (d,), b (0 without bias), alpha (n,) in [0, C/n], objectives, history."""
 
     w: np.ndarray
@@ -127,11 +127,9 @@ def free(X: Any, signs: np.ndarray, C: float, tol: float) -> TrainingResult:
     weights = alpha * signs
     pull, rest = np.asarray(X.T @ weights), float(weights.sum())
     dual = float(alpha.sum()) - 0.5 * (float(pull @ pull) + rest * rest)
-    gap = certified_gap(primal, dual)
     return TrainingResult(
-        w, b, 0, alpha, primal=primal, dual=dual, gap=gap, n_iter=found.n_iter,
-        history=found.history, solver=found.solver, interrupted=found.interrupted,
-        stopped=found.interrupted,
+        w, b, 0, alpha, primal=primal, dual=dual, n_iter=found.n_iter, history=found.history,
+        solver=found.solver, interrupted=found.interrupted, stopped=found.interrupted,
     )  # fmt: skip
 
 
@@ -141,9 +139,5 @@ def better(result: TrainingResult, other: TrainingResult) -> TrainingResult:
         return replace(result, interrupted=other.interrupted, stopped=other.stopped)
     line = result.history[-1] | {"primal": other.primal, "dual": other.dual, "gap": other.gap}
     line["iteration"] = result.n_iter + 1
-    return replace(
-        other,
-        n_iter=result.n_iter + 1,
-        n_oracle=result.n_oracle,
-        history=[*result.history, line],
-    )
+    history, calls = [*result.history, line], result.n_oracle
+    return replace(other, n_iter=result.n_iter + 1, n_oracle=calls, history=history)

@@ -37,7 +37,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fast._interrupts import hold_back
 from fast._threads import one_blas_thread, resolve
 from fast.data.in_memory import InMemory
 from fast.data.source import Source
@@ -52,7 +51,7 @@ from fast.solvers.checkpoint import Checkpoint
 from fast.solvers.orthonormal import badly_scaled
 from fast.solvers.rows import is_sparse
 from fast.solvers.solver_selection import SOLVERS, choose_solver, solver_class
-from fast.solvers.state import Certified, TrainingState
+from fast.solvers.state import Solution, TrainingRun, TrainingState
 
 __all__ = [
     "SOLVERS",
@@ -77,12 +76,11 @@ POLISHED_SIZE, POLISHED_GAP, POLISH_ITERATIONS = 20_000, 1e-16, 100
 
 
 @dataclass
-class TrainingResult(Certified):
+class TrainingResult(Solution):
     """A certified model: W (m, d), dual variables (n, m), objectives, relative gap, history.
 
     The dual variables are dense for entropies, where none is 0, else CSR; None for entropies whose rows are
-    not in memory, and if they are in files and not wanted. ``interrupted``: by Ctrl-C; ``stopped``:
-    by that or by ``report``.
+    not in memory, and if they are in files and not wanted.
     """
 
     W: np.ndarray
@@ -172,22 +170,22 @@ def train(
         return run.from_start(start, weights)
 
 
-class _Run:
+class _Run(TrainingRun):
     """A training run: the algorithm, or one after the other, and what is certified so far."""
 
     def __init__(
         self, X: Any, y: np.ndarray, r: np.ndarray, m: int, loss: Loss, seed: int, solver: str,
         tol: float, max_iter: int, report: Callable[[TrainingState], bool] | None, n_jobs: int,
     ) -> None:  # fmt: skip
+        super().__init__(report)
         self.X, self.y, self.r, self.m, self.loss, self.seed = X, y, r, m, loss, seed
-        self.tol, self.max_iter, self.report, self.n_jobs = tol, max_iter, report, n_jobs
+        self.tol, self.max_iter, self.n_jobs = tol, max_iter, n_jobs
         self.name, self.race = choose_solver(solver, X, r, loss, m), Race()
         pulse = getattr(report, "pulse", None)
         self.state = TrainingState(started=time.perf_counter(), pulse=pulse)
         self.algorithm = self.make(self.name, r)
         self.state.record(0, float(r.sum()) * loss.at_zero(m), 0.0, self.algorithm.W)
-        self.interrupted, self.stopped, self.whole = False, False, True
-        blocks = isinstance(X, Source)
+        self.whole, blocks = True, isinstance(X, Source)
         small = m * X.shape[1] * len(y) <= POLISHED_SIZE and not blocks
         self.polish = min(max_iter, POLISH_ITERATIONS) if small else 0
         self.aim = min(tol, POLISHED_GAP) if small else tol
@@ -207,7 +205,6 @@ class _Run:
         elif auto and self.name == "active" and few:
             self.then, self.hybrid = last, False
             self.race.rival = interior.nanoseconds(X, m, loss, self.aim)
-        self.algorithm.followed = bool(self.then)
         if self.then and (few or self.name == "newton"):
             self.algorithm.patient = False
 
@@ -236,19 +233,15 @@ class _Run:
     def ask(self, state: TrainingState) -> bool:
         """Whether to stop, after a check."""
         state.done |= state.n_iter == self.polish and state.gap <= self.tol
-        self.stopped = self.report is not None and self.report(state)
-        return self.stopped
+        return super().ask(state)
 
     def from_start(self, start: Any, weights: np.ndarray | None) -> TrainingResult:
         """The whole run; Ctrl-C ends it."""
-        try:
+        with self:
             self.begin(start, weights)
             self.go_on()
-        except KeyboardInterrupt:
-            self.interrupted = True
-            if hasattr(self.algorithm, "settle"):
-                self.algorithm.settle(self.state)
-        hold_back()
+        if self.interrupted and hasattr(self.algorithm, "settle"):
+            self.algorithm.settle(self.state)
         return self.result()
 
     def begin(self, start: Any, weights: np.ndarray | None) -> None:
@@ -307,11 +300,8 @@ class _Run:
         """Another algorithm, from the dual reached."""
         if self.name == "lbfgs":
             self.algorithm.kept = True
-        dual, self.name, self.race = (
-            self.algorithm.dual_variables(),
-            name,
-            Race(),
-        )  # whoever is last
+        dual = self.algorithm.dual_variables()
+        self.name, self.race = name, Race()  # whoever is last
         self.algorithm = self.make(name, self.r)
         self.algorithm.resume(dual)
         if name == "newton" and self.state.W.any():  # else weights of 0 are better
@@ -320,22 +310,16 @@ class _Run:
     def result(self) -> TrainingResult:
         """The best model, with its certificate."""
         filed = getattr(self.algorithm, "folder", None) is not None
-        state, dual_variables = (
-            self.state,
-            None if filed and not self.whole else self.algorithm.dual_variables(),
-        )
+        state, known = self.state, self.whole or not filed
+        dual_variables = self.algorithm.dual_variables() if known else None
         bounds = getattr(self.algorithm, "bounds", None)
         if hasattr(self.algorithm, "bounds_at"):
             bounds = self.algorithm.bounds_at(state.W)
         # the dual may have moved since the last certificate
         if self.interrupted and dual_variables is not None and not isinstance(self.X, Source):
-            state.set_dual(dual_objective(self.X, self.y, self.r, dual_variables, self.loss))
-        return TrainingResult(
-            state.W, dual_variables, primal=state.primal, dual=state.dual, gap=state.gap,
-            n_iter=state.n_iter, history=state.history, solver=self.name,
-            interrupted=self.interrupted, stopped=self.interrupted or self.stopped,
-            bounds=bounds,
-        )  # fmt: skip
+            dual = dual_objective(self.X, self.y, self.r, dual_variables, self.loss)
+            state.claim(state.primal, dual)
+        return TrainingResult(state.W, dual_variables, bounds, **self.outcome(state, self.name))
 
 
 def dual_of_smaller_weights(

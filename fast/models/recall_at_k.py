@@ -20,13 +20,15 @@ from fast.ranking.labels import own_of
 from fast.solvers import structured
 from fast.solvers.cuts import Mapped
 from fast.solvers.score_problem import ScoreCut, ScoreState
-from fast.solvers.state import Certified
+from fast.solvers.state import Solution
 
 __all__ = ["SetOracle", "TrainingResult", "train"]
 
+FINE = 1e-5  # tolerances to which few sets, cutting planes', lead sooner where features are many
+
 
 @dataclass
-class TrainingResult(Certified):
+class TrainingResult(Solution):
     """A certified model: w (d,), ``weights`` (t,) >= 0 of the ``sets`` (t, n), whose sum is at most C.
 
     Of m classes w is (m, d) and ``sets`` (t, n, m).
@@ -122,8 +124,10 @@ def train(
         Weight of the loss, which is one number.
     k : int, optional
         Size of the sets, 1 <= k < n (or nm); by default the number of positives.
-    tol, max_iter, solver, report
+    tol, max_iter, report
         As in :func:`fast.solvers.structured.train`.
+    solver : {"auto", "bundle", "cutting_plane"}
+        "auto" is "cutting_plane" for ``tol`` <= 1e-5 and no fewer features than examples, else "bundle".
     start : array as w, or TrainingResult, optional
         Weights to begin with, or an earlier result on the same labels and k, whose sets are kept too.
 
@@ -140,6 +144,8 @@ def train(
     own = own_of(y, X.shape[0])
     mapped, positives = own.ndim == 2, own.ravel()
     oracle = SetOracle(positives, int(own.sum()) if k is None else check_k(k, own.size))
+    if solver == "auto" and tol <= FINE and X.shape[1] >= X.shape[0]:
+        solver = "cutting_plane"
     cuts = [(0.0, np.zeros(own.size))]
     w: Any = start
     if isinstance(start, TrainingResult):

@@ -9,6 +9,7 @@ the mean. It is what SVM+ is without privileged features, and `fast.SVMPlusClass
 """
 
 from collections.abc import Callable
+from dataclasses import fields
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,7 +22,8 @@ from fast.models import svm_plus_squared_hinge
 from fast.solvers import plain_svm
 from fast.solvers.box_interior_point import FactorGram, MatrixGram
 from fast.solvers.plain_svm import PlainResult
-from fast.solvers.rows import is_sparse
+from fast.solvers.rows import expanded, is_sparse
+from fast.solvers.state import Solution
 from fast.svm_plus.deformed_kernel import check_definite, check_kernel_matrix
 from fast.svm_plus.problem import check_labels, check_matrix, check_rounds, check_two_classes
 
@@ -216,10 +218,6 @@ def _trained(
         [result] = machine.all(labels[:, None], tol, rounds, report)
     else:
         result = machine.one(labels, tol, rounds, report)
-    coef, alpha = np.zeros(n), np.zeros(n)
-    coef[kept], alpha[kept] = result.coef, result.alpha
-    return PlainResult(
-        coef, result.w, float(result.b), alpha, primal=result.primal, dual=result.dual,
-        gap=result.gap, n_iter=result.n_iter, history=result.history, solver=result.solver,
-        interrupted=result.interrupted, stopped=result.stopped,
-    )  # fmt: skip
+    coef, alpha = (expanded(values, kept, n) for values in (result.coef, result.alpha))
+    own = {field.name: getattr(result, field.name) for field in fields(Solution)}
+    return PlainResult(coef, result.w, float(result.b), alpha, **own)

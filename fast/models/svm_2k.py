@@ -23,7 +23,8 @@ from fast.errors import InvalidParameterError
 from fast.models.svm import View
 from fast.solvers.box_interior_point import follow
 from fast.solvers.plain_svm import LOOSE
-from fast.solvers.state import Certified
+from fast.solvers.rows import expanded
+from fast.solvers.state import Solution
 from fast.solvers.two_views import TwoViews, TwoViewState
 from fast.svm_plus.data import Model
 from fast.svm_plus.deformed_kernel import check_definite, check_kernel_matrix
@@ -33,7 +34,7 @@ __all__ = ["TwoViewMachine", "TwoViewResult", "train"]
 
 
 @dataclass
-class TwoViewResult(Certified):
+class TwoViewResult(Solution):
     """coef, correction_coef (n,): w = sum_i coef_i x_i, v = sum_i correction_coef_i z_i; w, v themselves
     where X, Z were given; b, rho; alpha (3, n) = (alpha_A, alpha_B, beta); primal and dual objective at
     these very points, relative gap, rounds and their history.
@@ -68,22 +69,12 @@ class TwoViewMachine:
                 assert w is not None
                 state.model = Model(w, b_A, w[:0], 0.0, state.primal)
 
-        interrupted, stopped = follow(
-            program,
-            state,
-            take,
-            goal=min(0.1 * tol, LOOSE),
-            tol=tol,
-            max_iter=max_iter,
-            report=report,
-        )
+        goal = min(0.1 * tol, LOOSE)
+        run = follow(program, state, take, goal=goal, tol=tol, max_iter=max_iter, report=report)
         w, b = self.x.model(state.coef[0], state.b[0])
         v, rho = self.z.model(state.coef[1], state.b[1])
-        return TwoViewResult(
-            state.coef[0], w, b, state.coef[1], v, rho, state.alpha, primal=state.primal,
-            dual=state.dual, gap=state.gap, n_iter=state.n_iter, history=state.history,
-            solver="interior_point", interrupted=interrupted, stopped=stopped,
-        )  # fmt: skip
+        found = state.coef[0], w, b, state.coef[1], v, rho, state.alpha
+        return TwoViewResult(*found, **run.outcome(state, "interior_point"))
 
 
 def train(
@@ -159,10 +150,7 @@ def train(
     bounds = np.outer(prices, weight[kept])
     found = TwoViewMachine(X, own, Z, other, bounds, eps).train(labels[kept], tol, rounds, report)
     for name in ("coef", "correction_coef", "alpha"):
-        values = getattr(found, name)
-        whole = np.zeros((*values.shape[:-1], n))
-        whole[..., kept] = values
-        setattr(found, name, whole)
+        setattr(found, name, expanded(getattr(found, name), kept, n))
     return found
 
 

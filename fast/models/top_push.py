@@ -15,12 +15,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from fast._interrupts import hold_back
 from fast._validation import number
 from fast.errors import InvalidParameterError
 from fast.ranking.labels import own_of
 from fast.solvers.rows import is_sparse
-from fast.solvers.state import Certified, TrainingState, certified_gap
+from fast.solvers.state import Solution, TrainingRun, TrainingState
 from fast.solvers.toppush_newton import ENTER, IDLE, Blocks, search
 
 __all__ = ["TrainingResult", "train"]
@@ -30,11 +29,10 @@ STALLED = 3  # iterations in a row that neither lower P nor raise D
 
 
 @dataclass
-class TrainingResult(Certified):
+class TrainingResult(Solution):
     """A certified model: w (d,), multipliers (n,), objectives, relative gap, history; (m, d), (n, m) of classes.
 
-    ``multipliers`` are alpha at the positives and beta at the negatives. ``interrupted``: by Ctrl-C;
-    ``stopped``: by that or by ``report``.
+    ``multipliers`` are alpha at the positives and beta at the negatives.
     """
 
     w: np.ndarray
@@ -194,15 +192,14 @@ def train(
         expected = f"shape {shape}: one weight per column of X{' and class' * mapped}"
         raise InvalidParameterError("start", f"shape {np.shape(w)}", expected, "match start to X")
     run = _Run(X, own.reshape(len(own), -1), float(C))
-    state = run.state
-    interrupted = stopped = False
-    try:
+    state, training = run.state, TrainingRun(report)
+    with training:
         given = getattr(start, "multipliers", None)
         given = given if given is None else given.reshape(run.own.shape)
         run.begin(np.array(np.atleast_2d(w), np.float64), given)
         still = 0
         for iteration in range(1, max_iter + 1):
-            if state.gap <= tol or stopped or still == STALLED:
+            if state.gap <= tol or training.stopped or still == STALLED:
                 break
             before = state.absolute_gap
             run.iterate()
@@ -210,18 +207,10 @@ def train(
             state.history[-1]["active"] = int(np.count_nonzero(run.passive))
             still = 0 if state.absolute_gap < before else still + 1
             state.done = state.gap <= tol or still == STALLED
-            stopped = report is not None and bool(report(state))
-    except KeyboardInterrupt:
-        if not state.history:
-            raise
-        interrupted = True
-    hold_back()
+            training.ask(state)
+    if not state.history:
+        raise KeyboardInterrupt
     run.w, run.s, run.r = state.W, *run.scores(state.W)
-    primal = run.primal()
-    gap = certified_gap(primal, state.dual)
-    state.history[-1] |= {"primal": primal, "dual": state.dual, "gap": gap}
-    return TrainingResult(
-        primal=primal, dual=state.dual, gap=gap, n_iter=state.n_iter, history=state.history,
-        solver="newton", interrupted=interrupted, stopped=interrupted or stopped,
-        w=state.W.reshape(shape), multipliers=run.multipliers.reshape(own.shape),
-    )  # fmt: skip
+    state.claim(run.primal(), state.dual)
+    found = state.W.reshape(shape), run.multipliers.reshape(own.shape)
+    return TrainingResult(*found, **training.outcome(state, "newton"))

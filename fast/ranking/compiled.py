@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fast._validation import raise_bad_entry
 from fast.ranking import split as kernels
-from fast.ranking.kernels import ALL, DIVIDE, GREEDY, SEARCH, SELECT, STACK
+from fast.ranking.kernels import ALL, DIVIDE, NUMBERS, SELECT, STACK
 from fast.ranking.packed import BITS, infer_packed, pack
 from fast.ranking.result import Method, Ranking
 from fast.ranking.select import select
@@ -60,10 +60,8 @@ def infer(
     t.sort()
     numbers = np.empty((4, max(4 * STACK, p)), dtype=np.int64)
     table = np.empty(BUCKETS * p + 1, dtype=np.int32)
-    value, loss, active = complete(
-        number, s, start, t, n - p, near, places, positives, weight, given, numbers,
-        np.empty((2, p + 1)), table, near, coefficients,
-    )  # fmt: skip
+    query, space = (near, places, positives, weight), (numbers, np.empty((2, p + 1)), table, near)
+    value, loss, active = complete(number, (s, start, t, n - p), query, space, given, coefficients)
     return Ranking(value, loss, active, given)
 
 
@@ -97,10 +95,4 @@ def _packed(
     return Ranking(value, loss, active, given) if active >= 0 else None
 
 
-METHODS: dict[str, Method] = {
-    "divide_and_conquer": partial(infer, DIVIDE),
-    "greedy": partial(infer, GREEDY),
-    "search": partial(infer, SEARCH),
-    "select": partial(infer, SELECT),
-    "all": partial(infer, ALL),
-}
+METHODS: dict[str, Method] = {name: partial(infer, number) for name, number in NUMBERS.items()}

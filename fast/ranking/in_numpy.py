@@ -42,6 +42,9 @@ def infer(
     return Ranking(max(loss + float(gain), 0.0), loss, active, given)
 
 
+METHODS = {"numpy": infer}
+
+
 def _counts(s: Array, t: Array) -> NDArray[np.int64]:
     """c_k = #{j: h_k(j) > 0} if these are in order; else divide and conquer over j < P.
 

@@ -1,5 +1,7 @@
 """From the scores of one query to its most violated ranking: the methods, by name."""
 
+import importlib
+
 from fast.errors import InvalidParameterError
 from fast.ranking.result import Method
 
@@ -16,21 +18,7 @@ def method(name: str) -> Method:
         raise InvalidParameterError(
             "method", repr(name), "one of " + ", ".join(map(repr, METHODS)), "choose one of them"
         )
-    if name not in _loaded:
-        _load(name)
-    return _loaded[name]
-
-
-_loaded: dict[str, Method] = {}
-
-
-def _load(name: str) -> None:
-    """Import what the method needs: numba only where something is compiled."""
-    if name == "numpy":
-        from fast.ranking import in_numpy
-
-        _loaded[name] = in_numpy.infer
-    else:
-        from fast.ranking import compiled
-
-        _loaded.update(compiled.METHODS)
+    # numba only where something is compiled
+    module = "in_numpy" if name == "numpy" else "compiled"
+    found: Method = importlib.import_module(f"fast.ranking.{module}").METHODS[name]
+    return found

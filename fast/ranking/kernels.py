@@ -19,6 +19,9 @@ from fast._numba import kernel
 from fast.ranking.exact import scan_exactly, sign_of_slope
 
 DIVIDE, GREEDY, SEARCH, SELECT, ALL = range(5)
+NUMBERS = {
+    "divide_and_conquer": DIVIDE, "greedy": GREEDY, "search": SEARCH, "select": SELECT, "all": ALL
+}  # fmt: skip
 STACK = 128  # parts that may wait: one per halving of the negatives
 _UNIT = 2.3e-16
 _AHEAD = 32

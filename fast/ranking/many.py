@@ -11,13 +11,6 @@ from fast.ranking.write import BUCKETS, complete
 
 SHORT = 4 * kernels.STACK  # 512 samples; in longer queries NumPy's sort is worth its call
 _RUN = 8
-NUMBERS = {
-    "divide_and_conquer": kernels.DIVIDE,
-    "greedy": kernels.GREEDY,
-    "search": kernels.SEARCH,
-    "select": kernels.SELECT,
-    "all": kernels.ALL,
-}
 
 
 @kernel
@@ -49,14 +42,15 @@ def sort_places(values, order, work):
 
 
 @kernel
-def infer_short(
-    method, values, places, starts, positives, weights, floats, numbers, table, coefficients
-):
+def infer_short(method, given_queries, space, coefficients):
     """Write coefficients of all short queries; returns weighted sums of L and 1 - AP, and the active.
 
-    ``values`` and their ``places`` in the coefficients hold query q from starts[q] on, its
-    positives first. ``floats`` (5, SHORT), ``numbers`` (8, SHORT) and ``table`` are overwritten.
+    Of the queries (values, places, starts, positives, weights) ``values`` and their ``places`` in the coefficients hold
+    query q from starts[q] on, its positives first. The space, (floats (5, SHORT), numbers (8, SHORT), table), is
+    overwritten.
     """
+    values, places, starts, positives, weights = given_queries
+    floats, numbers, table = space
     value = loss = 0.0
     active = 0
     queries = starts.shape[0] - 1
@@ -80,23 +74,10 @@ def infer_short(
         sort_places(chosen, order, work)
         for i in range(t.shape[0]):
             t[i] = chosen[order[i]]
-        one, delta, found = complete(
-            method,
-            s,
-            start,
-            t,
-            n - p,
-            near,
-            places[middle:last],
-            places[first:middle],
-            weights[q] / queries,
-            numbers[7],
-            numbers,
-            floats[3:],
-            table,
-            floats[2],
-            coefficients,
-        )
+        sorted_scores = s, start, t, n - p
+        given = near, places[middle:last], places[first:middle], weights[q] / queries
+        space = numbers, floats[3:], table, floats[2]
+        one, delta, found = complete(method, sorted_scores, given, space, numbers[7], coefficients)
         value += weights[q] * one
         loss += weights[q] * delta
         active += found
@@ -116,15 +97,5 @@ def run(
     floats = np.empty((5, SHORT))
     numbers = np.empty((8, SHORT), dtype=np.int64)
     table = np.empty(BUCKETS * SHORT + 1, dtype=np.int32)
-    return infer_short(
-        NUMBERS[name],
-        values,
-        places,
-        starts,
-        positives,
-        weights,
-        floats,
-        numbers,
-        table,
-        coefficients,
-    )
+    queries = values, places, starts, positives, weights
+    return infer_short(kernels.NUMBERS[name], queries, (floats, numbers, table), coefficients)

@@ -63,14 +63,12 @@ class Queries:
     """
 
     def __init__(self, y: ArrayLike, groups: Any = None, weights: ArrayLike | None = None) -> None:
+        self.positives = mask_of(y).copy()
+        self.n = self.positives.shape[0]
         if groups is None:
-            self.positives = mask_of(y).copy()
-            self.n = self.positives.shape[0]
             positives_of(self.positives, self.n)
             codes = np.zeros(self.n, dtype=np.int64)
         else:
-            self.positives = mask_of(y).copy()
-            self.n = self.positives.shape[0]
             codes, names = group_codes(groups, self.n)
             self._refuse_one_sided(codes, names)
         self._mask = self.positives
@@ -137,15 +135,8 @@ class Queries:
 
             short = many.SHORT
             if sizes.min() <= short:
-                value, delta, active = many.run(
-                    method,
-                    values,
-                    self._order,
-                    self._starts,
-                    self._found,
-                    self._weights,
-                    coefficients,
-                )
+                given = values, self._order, self._starts, self._found, self._weights
+                value, delta, active = many.run(method, *given, coefficients)
         for q in np.flatnonzero(sizes > short):
             part = slice(self._starts[q], self._starts[q + 1])
             mask = np.arange(sizes[q]) < self._found[q]

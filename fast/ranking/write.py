@@ -183,27 +183,16 @@ def write_positives(start, counts, positives, unit, used, given, coefficients):
 
 
 @kernel
-def complete(
-    method,
-    s,
-    start,
-    t,
-    size,
-    near,
-    places,
-    positives,
-    weight,
-    given,
-    numbers,
-    floats,
-    table,
-    work,
-    coefficients,
-):
+def complete(method, sorted_scores, query, space, given, coefficients):
     """From sorted scores to the ranking; returns L, 1 - AP and the number of active negatives.
 
-    ``numbers`` is (4, >= P) integers, at least 4 STACK; ``work`` is as long as ``t``, or ``near``.
+    Of the sorted scores (s, start, t, size), the query (near, places, positives, weight) and the space
+    (numbers, floats, table, work) ``numbers`` is (4, >= P) integers, at least 4 STACK, and ``work`` is as
+    long as ``t``, or ``near``.
     """
+    s, start, t, size = sorted_scores
+    near, places, positives, weight = query
+    numbers, floats, table, work = space
     p = s.shape[0]
     counts = numbers[3, :p]
     run(method, s, t, size, counts, numbers[0, : 4 * STACK].reshape(STACK, 4))

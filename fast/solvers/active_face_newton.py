@@ -13,6 +13,8 @@ The squared hinge has a cone for a simplex, r = inf, and the price s^2/(2 r_i) i
 A direction is an array (q, capacity) aligned with the lists of the q examples in ``members``.
 """
 
+from typing import Any
+
 import numpy as np
 
 from fast._numba import kernel
@@ -22,6 +24,8 @@ from .rows import row_axpy, row_dot
 
 FREE, CAPPED, FIXED = 0, 1, 2  # kinds of list entries
 AT_BOUND = 1e-12  # relative rounding of sums within a list
+
+Problem = tuple[Any, Any, Any, Any, Any, Any, Any]  # rows, y, r, squares, loss, lists, mass
 
 
 @kernel
@@ -295,23 +299,13 @@ class FaceNewton:
             self._kinds = np.zeros((n, capacity), np.int8)
 
     def step(
-        self,
-        rows: tuple,
-        y: np.ndarray,
-        r: np.ndarray,
-        squares: np.ndarray,
-        loss: tuple[int, int, float, float],
-        lists: tuple[np.ndarray, np.ndarray, np.ndarray],
-        mass: np.ndarray,
-        W: np.ndarray,
-        examples: np.ndarray,
-        work: np.ndarray,
-        budget: float,
+        self, problem: Problem, W: np.ndarray, examples: np.ndarray, work: np.ndarray, budget: float
     ) -> tuple[float, float]:
         """One regularised Newton step, taken if it helps; returns (dual gain, entries visited).
 
         ``budget`` bounds the entries that conjugate gradients visit (but 5 iterations are free).
         """
+        rows, y, r, squares, loss, lists, mass = problem
         self._reserve(len(examples), lists[0].shape[1])
         members = np.empty(len(examples), np.int64)
         saturated = np.empty(len(examples), np.bool_)

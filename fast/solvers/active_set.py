@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .active_face_newton import FaceNewton
+from .active_face_newton import FaceNewton, Problem
 from .rows import as_rows, is_sparse, scores, squared_norms
 from .state import TrainingState, block_length
 from .working_set import active_pass, primal_from_dual, refresh_rows, squared_masses
@@ -27,8 +27,6 @@ DOUBTS = 3  # forecasts running that have to say so
 SURE = 1.25  # times the rival's time: what is foretold may be as wrong
 SHARE = 0.05  # of the rival's time: no round takes longer
 CACHE = 4e6  # bytes; beyond them rows are waited for
-
-Problem = tuple[Any, Any, Any, Any, Any, Any, Any]  # rows, y, r, squares, loss, lists, mass
 
 
 class Race:
@@ -178,23 +176,14 @@ class ActiveSetSolver:
         n = len(self.y)
         size = block_length(self.m)
         crowded = longest = 0
+        examples, near = (self.y, self.r), (reach, negligible, self.keep)
+        out = self.losses, self.gaps
         for first in range(0, n, size):
             f = scores(self.X, W, first, min(n, first + size))
             if offset is not None:
                 f += offset
             short, support = refresh_rows(
-                f,
-                first,
-                self.y,
-                self.r,
-                reach,
-                negligible,
-                self.loss,
-                self.lists,
-                self.keep,
-                self.losses,
-                self.gaps,
-                self.work,
+                f, first, examples, near, self.loss, self.lists, out, self.work
             )
             crowded += short
             longest = max(longest, support)
@@ -230,9 +219,8 @@ class ActiveSetSolver:
         for iteration in range(state.n_iter + 1, max_iter + 1):
             problem, active = self._at_hand(negligible)
             if iteration > newton_from:
-                gain, visited = self.newton.step(
-                    *problem, self.W, active, self.work, spent / self.entry_cost
-                )
+                budget = spent / self.entry_cost
+                gain, visited = self.newton.step(problem, self.W, active, self.work, budget)
                 self.race.work += self.pace * visited * self.entry_cost
                 failures = failures + 1 if gain < 0.5 * rate * visited * self.entry_cost else 0
                 newton_from = iteration + min(failures, 3)
@@ -284,7 +272,7 @@ class ActiveSetSolver:
     def _certify(self, state: TrainingState, tol: float) -> bool:
         """The dual objective again, with W = X'A summed anew: rounding must not certify."""
         self._sum_weights()
-        state.set_dual(self.dual_objective(0.5 * float(np.vdot(self.W, self.W))))
+        state.claim(state.primal, self.dual_objective(0.5 * float(np.vdot(self.W, self.W))))
         return state.gap <= tol
 
     def dual_variables(self) -> sp.csr_array:

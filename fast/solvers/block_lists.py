@@ -146,7 +146,7 @@ class BlockListSolver(ActiveSetSolver):
     def settle(self, state: TrainingState) -> None:
         """The bound of the dual that an interrupt has left."""
         self._sum_weights()
-        state.set_dual(self.dual_objective(0.5 * float(np.vdot(self.W, self.W))))
+        state.claim(state.primal, self.dual_objective(0.5 * float(np.vdot(self.W, self.W))))
 
     def bounds_at(self, W: np.ndarray) -> tuple[float, float] | None:
         """P at W and D, rounded outwards."""
@@ -201,10 +201,10 @@ class BlockListSolver(ActiveSetSolver):
         if offset is not None:
             f += offset
         lists = unpacked(kept[rows], self.lists[0].shape[1])
+        near, out = (reach[at], negligible, self.keep), (self.losses[at], self.gaps[at])
         short, support = refresh_rows(
-            f, 0, self.y[at], self.r[at], reach[at], negligible, self.loss, lists, self.keep,
-            self.losses[at], self.gaps[at], np.zeros_like(self.work),
-        )  # fmt: skip
+            f, 0, (self.y[at], self.r[at]), near, self.loss, lists, out, np.zeros_like(self.work)
+        )
         square = squared_masses(self.r[at], self.loss, lists)
         return short, support, square, packed(lists, self.m)
 

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from fast._rows import read_only
 from fast.kernels.rows import SCRATCH
 
-from .rows import is_sparse, scores
+from .rows import blocks_of, is_sparse, scores
 from .state import TrainingState, block_length
 
 
@@ -45,9 +45,7 @@ class BlockedSDCASolver:
 
     def start_warm(self, dual: Any) -> None:
         """Begin at a feasible dual: dual variables of the other classes (n, m)."""
-        dual_variables = dual.toarray() if is_sparse(dual) else dual
-        self.blocks = np.negative(dual_variables)
-        self.blocks[np.arange(len(self.y)), self.y] = dual_variables.sum(axis=1)
+        self.blocks = blocks_of(dual, self.y)
         self.W = self._primal_of_dual()
 
     def _primal_of_dual(self) -> np.ndarray:

@@ -15,9 +15,9 @@ import scipy.sparse as sp
 from scipy.linalg.blas import dsyrk, dtrsm
 from scipy.linalg.lapack import dpotrs
 
-from fast._interrupts import hold_back
 from fast.solvers.ridge import cholesky
 from fast.solvers.rows import dense, is_sparse
+from fast.solvers.state import TrainingRun
 
 STALLED = 4  # rounds without a smaller gap after which rounding rules
 HOPELESS = 200  # rounds that do not halve the gap all together: it does beyond tol, too
@@ -140,35 +140,30 @@ def follow(
     tol: float,
     max_iter: int,
     report: Callable[[Any], bool] | None,
-) -> tuple[bool, bool]:
+) -> TrainingRun:
     """Minimise until the ``state``, into which ``take(a, b)`` certifies points, has a gap of ``goal``.
 
-    Less will do where rounding rules: ``tol``. Whether it was interrupted, and whether it was
-    stopped, by that or by ``report``.
+    Less will do where rounding rules: ``tol``.
     """
-    idle, since, level, stop = 0, 0, np.inf, False
+    idle, since, level, run = 0, 0, np.inf, TrainingRun(report)
 
     def look(a: np.ndarray, b: np.ndarray) -> bool:
-        nonlocal idle, stop, level, since
+        nonlocal idle, level, since
         before = state.gap if state.n_iter else np.inf
         with np.errstate(all="ignore"):  # points that run off to infinity lose to the best so far
             take(a, b)
         state.done = state.gap <= goal or state.n_iter >= max_iter
-        stop = report is not None and bool(report(state))
+        stop = run.ask(state)
         idle = 0 if state.gap < 0.5 * before else idle + 1
         level, since = (state.gap, 0) if state.gap < 0.5 * level else (level, since + 1)
         ruled = idle >= STALLED if state.gap <= tol else since >= HOPELESS
         return stop or state.done or ruled
 
-    try:
+    with run:
         minimise(program, look, max_iter)
-        interrupted = False
-    except KeyboardInterrupt:
-        interrupted = stop = True
-        if not state.history:
-            take(np.zeros(len(program.gain)), np.zeros(len(program.equations)))
-    hold_back()
-    return interrupted, stop
+    if not state.history:
+        take(np.zeros(len(program.gain)), np.zeros(len(program.equations)))
+    return run
 
 
 def minimise(program: Any, look: Callable[[np.ndarray, np.ndarray], bool], max_iter: int) -> None:

@@ -12,7 +12,6 @@ import numpy as np
 
 from fast._interrupts import hold_back, let_through
 from fast.errors import InvalidParameterError
-from fast.solvers.state import certified_gap
 
 LEAST = 0.1  # a round that lowers J by less than this part of tol, relatively, is the last
 
@@ -82,13 +81,8 @@ class _Path:
         objective: Callable[[np.ndarray], float], step: Callable[[np.ndarray, np.ndarray, Any], Any],
         tol: float, n_oracle: int,
     ) -> None:  # fmt: skip
-        self.w, self.state_of, self.objective, self.step, self.tol = (
-            w,
-            state_of,
-            objective,
-            step,
-            tol,
-        )
+        self.w, self.tol = w, tol
+        self.state_of, self.objective, self.step = state_of, objective, step
         self.objectives = [objective(w)]
         self.following = self.state = state_of(w)
         self.result: Any = None
@@ -123,9 +117,8 @@ class _Path:
         """Take in J of the step; whether it is no higher."""
         found, before = self.objective(self.result.w), self.objectives[-1]
         if found > before:  # rounding: w itself has the certificate of the step
-            gap = certified_gap(before, self.result.dual)
-            self.result = replace(self.result, w=self.w, primal=before, gap=gap)
-            self.history[-1] |= {"primal": before, "gap": gap}
+            self.result = replace(self.result, w=self.w, history=self.history)
+            self.result.claim(before, self.result.dual)
         self.objectives.append(min(found, before))
         return found <= before
 

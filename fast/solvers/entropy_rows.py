@@ -30,12 +30,14 @@ CLIP = 50.0  # a class this far above the k-th one is at the cap, whatever the o
 
 
 @kernel
-def shifted_rows(f, first, y, variant, k, dropped, E, top, shift, largest):
+def shifted_rows(f, first, y, kind, dropped, E, heads, largest):
     """E = min(f - shift, CLIP); ``top`` names the k largest others, in order, where k > 1.
 
     The shift is the k-th largest other score (beta: or the own one if larger). Classes in
     ``dropped`` count as -inf.
     """
+    variant, k = kind
+    top, shift = heads
     for i in range(E.shape[0]):
         row = E[i]
         own = y[first + i]
@@ -61,12 +63,15 @@ def shifted_rows(f, first, y, variant, k, dropped, E, top, shift, largest):
 
 
 @kernel
-def finished_rows(f, first, y, r, variant, k, E, top, shift, losses, A, T, tau, kappa, curvature):
+def finished_rows(f, first, y, r, kind, E, heads, written):
     """From E = exp(...) to losses, gradients and curvature.
 
-    Writes A_i = r_i g_i, T_i = t (unless T is empty), tau_i, kappa_i/r_i (for products with A), and
-    trace(Hessian).
+    Writes the losses, A_i = r_i g_i, T_i = t (unless T is empty), tau_i, kappa_i/r_i (for products with
+    A), and trace(Hessian). ``heads`` is as of `shifted_rows`.
     """
+    variant, k = kind
+    top, shift = heads
+    losses, A, T, tau, kappa, curvature = written
     m = E.shape[1]
     others = m - 1
     for i in range(E.shape[0]):
@@ -277,29 +282,13 @@ class EntropyRows:
             rests += above
             self.A = A
             return float(self.r @ self.losses)
-        loss = self.variant, self.k
+        kind, heads = (self.variant, self.k), (self.top, self.shift)
+        written = self.losses, A, self.T, self.tau, self.kappa, self.curvature
         for first in range(0, n, len(self.block)):
             E = self.block[: min(len(self.block), n - first)]
-            shifted_rows(
-                f, first, self.y, *loss, self.dropped, E, self.top, self.shift, self.largest
-            )
+            shifted_rows(f, first, self.y, kind, self.dropped, E, heads, self.largest)
             np.exp(E, out=E)
-            finished_rows(
-                f,
-                first,
-                self.y,
-                self.r,
-                *loss,
-                E,
-                self.top,
-                self.shift,
-                self.losses,
-                A,
-                self.T,
-                self.tau,
-                self.kappa,
-                self.curvature,
-            )
+            finished_rows(f, first, self.y, self.r, kind, E, heads, written)
         self.A = A
         return float(self.r @ self.losses)
 

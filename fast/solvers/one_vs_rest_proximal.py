@@ -11,15 +11,14 @@ from typing import Any
 import numpy as np
 
 from fast.families import named
+from fast.kernels.signed import BIPARTITE, BOX
 
 from .one_vs_rest_ascent import SignedAscent
 from .one_vs_rest_quasi_newton import SignedQuasiNewton
 from .state import TrainingState
 
-LOOKS, ROUNDING = (
-    2.0,
-    1e-14,
-)  # that coordinate ascent may be away from a tolerance, unless it is less
+LOOKS = {BOX: 2.0, BIPARTITE: 20.0}  # that coordinate ascent may be away from a tolerance
+ROUNDING = 1e-14  # of a tolerance: there it may be as far as it likes
 WIDTH, SHRINK, NARROWEST, WIDEST = 0.1, 0.3, 1e-6, 1e3
 STEPS, EASY = 60, 25  # of one inner problem, and of one that lets the next be harder
 SHARP, PATIENCE = 0.1, 12  # part of the gap that an inner problem leaves; how many without progress
@@ -68,7 +67,8 @@ class SignedProximal:
         """Inner problems until state.gap <= tol, or max_iter, or the callback stops."""
         before, patience = self.before, PATIENCE
         rounding = tol < ROUNDING  # of small problems: inner problems would only cost more there
-        if before.run(state, tol, max_iter, report, np.inf if rounding else LOOKS) or rounding:
+        most = np.inf if rounding else LOOKS[self.given[-1].variant]
+        if before.run(state, tol, max_iter, report, most) or rounding:
             return
         sharp, width, W = SHARP, WIDTH, np.ascontiguousarray(before.W)
         for iteration in range(state.n_iter + 1, max_iter + 1):

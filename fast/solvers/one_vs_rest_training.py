@@ -27,7 +27,6 @@ from typing import Any
 
 import numpy as np
 
-from fast._interrupts import hold_back
 from fast._threads import one_blas_thread, resolve
 from fast.errors import InvalidParameterError
 from fast.families import named
@@ -44,7 +43,7 @@ from fast.solvers.one_vs_rest_ascent import SignedAscent
 from fast.solvers.one_vs_rest_proximal import SignedProximal
 from fast.solvers.one_vs_rest_quasi_newton import SignedQuasiNewton
 from fast.solvers.rows import squared_norms
-from fast.solvers.state import TrainingState
+from fast.solvers.state import TrainingRun, TrainingState
 
 WEAK = 1.0  # mean r_i ||x_i||^2 up to which a few quasi-Newton steps are enough
 HEAVY = 1e3  # the same where features are more than classes
@@ -117,10 +116,8 @@ def train(
         given = f"{solver!r} for {stem} on {X.shape[1]} features"
         raise InvalidParameterError("solver", given, f"one of {('auto', *known)}", "use 'auto'")
     name = known[0] if solver == "auto" else solver
-    report = report or (lambda state: False)
-    state = TrainingState(started=time.perf_counter())
+    run, state = TrainingRun(report), TrainingState(started=time.perf_counter())
     n, m = own.shape
-    interrupted = False
     with nullcontext() if n_jobs is None else one_blas_thread():
         algorithm = SOLVERS[name](X, y, own, r, loss, seed)
         if name == "lbfgs":
@@ -133,28 +130,18 @@ def train(
         if n * m * X.shape[1] <= POLISHED_SIZE:
             aim = -1.0 if name == "lbfgs" else min(tol, POLISHED_GAP)  # until no step is left
             stages.insert(0, (aim, min(max_iter, POLISH_ITERATIONS)))
-        stopped = False
 
         def ask(state: TrainingState) -> bool:
-            nonlocal stopped
             last = state.n_iter == POLISH_ITERATIONS and len(stages) == 2
             state.done |= last and state.gap <= tol
-            stopped = bool(report(state))
-            return stopped
+            return run.ask(state)
 
-        try:
+        with run:
             algorithm.start_at(weights, start)
             for aim, limit in stages:
-                if state.gap > aim and not stopped and state.n_iter < limit:
+                if state.gap > aim and not run.stopped and state.n_iter < limit:
                     algorithm.run(state, aim, limit, ask)
-        except KeyboardInterrupt:
-            interrupted = True
-        hold_back()
-        return TrainingResult(
-            state.W, algorithm.dual_variables(), primal=state.primal, dual=state.dual, gap=state.gap,
-            n_iter=state.n_iter, history=state.history, solver=name, interrupted=interrupted,
-            stopped=interrupted or stopped,
-        )  # fmt: skip
+        return TrainingResult(state.W, algorithm.dual_variables(), **run.outcome(state, name))
 
 
 def _warmup() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from fast.solvers.box_interior_point import FactorGram, MatrixGram, OneView, balanced, follow
 from fast.solvers.rows import is_sparse
-from fast.solvers.state import Certified, TrainingState
+from fast.solvers.state import Solution, TrainingState
 from fast.svm_plus.data import Model
 
 SMALL = 2e8  # operations per step up to which it goes on to rounding
@@ -21,7 +21,7 @@ FINEST, LOOSE = 1e-15, 1e-6
 
 
 @dataclass
-class PlainResult(Certified):
+class PlainResult(Solution):
     """coef (n,): w = sum_i coef_i x_i; w itself where X was given; b; multipliers alpha (n,);
     primal and dual objective at these very points, relative gap, rounds and their history.
     """
@@ -49,9 +49,7 @@ def recertify(result: Any, gram: MatrixGram, y: np.ndarray, cost: np.ndarray) ->
     for a in (result.alpha, result.coef * y):
         take(state, gram, y, cost, True, a, float(result.b))
     result.coef, result.b, result.alpha = state.coef, state.b, state.alpha
-    result.primal, result.dual, result.gap = state.primal, state.dual, state.gap
-    for name in ("primal", "dual", "gap"):
-        result.history[-1][name] = getattr(state, name)
+    result.claim(state.primal, state.dual)
     result.collapsed = False
     return result
 
@@ -105,17 +103,13 @@ def train(
             w = np.asarray(X.T @ state.coef)
             state.model = Model(w, state.b - shift(w), w[:0], 0.0, state.primal)
 
-    interrupted, stopped = follow(
+    run = follow(
         OneView(gram, y, upper, ridge), state, certified, goal=min(tol, FINEST if small else LOOSE),
         tol=tol, max_iter=max_iter, report=report,
     )  # fmt: skip
     w = None if X is None else np.asarray(X.T @ state.coef)
     b = state.b if w is None else state.b - shift(w)
-    return PlainResult(
-        state.coef, w, b, state.alpha, primal=state.primal, dual=state.dual, gap=state.gap,
-        n_iter=state.n_iter, history=state.history, solver="interior_point",
-        interrupted=interrupted, stopped=stopped,
-    )  # fmt: skip
+    return PlainResult(state.coef, w, b, state.alpha, **run.outcome(state, "interior_point"))
 
 
 def take(

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
 
-from .rows import is_sparse, squared_norms
+from .rows import blocks_of, is_sparse, squared_norms
 from .state import TrainingState
 
 CERTIFY_EVERY = 8  # float32 steps between two certificates
@@ -70,23 +70,17 @@ class PrimalNewtonSolver:
 
     def start_warm(self, dual: Any) -> None:
         """W = X'A of a feasible dual."""
-        self.W = self._transposed(self.X64, self._blocks(dual))
+        self.W = self._transposed(self.X64, blocks_of(dual, self.y))
         self.started = True
 
     def resume(self, dual: Any) -> None:
         """The best dual of the run so far; without other weights W = 0."""
-        self.A = -self._blocks(dual)
+        self.A = -blocks_of(dual, self.y)
 
     def start_at(self, W: np.ndarray) -> None:
         """Begin at given weights (m, d)."""
         self.W = np.array(W, dtype=np.float64)
         self.started = True
-
-    def _blocks(self, dual_variables: Any) -> np.ndarray:
-        """A from dual variables on the other classes."""
-        A = -(dual_variables.toarray() if is_sparse(dual_variables) else dual_variables)
-        A[np.arange(len(self.y)), self.y] = -A.sum(axis=1)
-        return np.asarray(A)
 
     @staticmethod
     def _transposed(X: Any, A: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from fast.data import rows as as_source
 from .block_sums import at_weights, slopes_of_weights, transposed
 from .dask_passes import passes_of
 from .iterate import Point
-from .rows import is_sparse
+from .rows import blocks_of
 from .state import TrainingState
 
 
@@ -41,10 +41,7 @@ class PrimalPasses:
 
     def start_warm(self, dual: Any) -> None:
         """W = X'A of a feasible dual: dual variables of the other classes (n, m)."""
-        dual_variables = dual.toarray() if is_sparse(dual) else dual
-        blocks = np.negative(dual_variables)
-        blocks[np.arange(len(self.y)), self.y] = dual_variables.sum(axis=1)
-        self.W = transposed(self.X, blocks)
+        self.W = transposed(self.X, blocks_of(dual, self.y))
 
     def start_at(self, W: np.ndarray) -> None:
         """Begin at given weights (m, d)."""

@@ -158,7 +158,8 @@ class QuasiNewtonSolver(PrimalPasses):
             arrived = at.C == self.C and gap <= max(tol, 0.0 if at.double else SINGLE_GAP) * primal
             asked = state.pulse is not None and self._told(state, at.iteration, point)
             last = asked or at.iteration % CERTIFY_EVERY == 0 or at.iteration >= max_iter
-            if at.double or arrived or last:
+            fresh = at.iteration > state.n_iter  # else a search failed, and W is as it was
+            if fresh and (at.double or arrived or last):
                 exact = point
                 if not at.double:
                     if arrived and self._finished(state, at.iteration, tol, report):

@@ -27,6 +27,21 @@ def dense(X: Any) -> np.ndarray:
     return np.asarray(X.toarray() if is_sparse(X) else X)
 
 
+def blocks_of(dual_variables: Any, y: np.ndarray) -> np.ndarray:
+    """A (n, m), whose rows sum to 0, of dual variables on the other classes."""
+    x = dense(dual_variables)
+    A = np.negative(x)
+    A[np.arange(len(y)), y] = x.sum(axis=1)
+    return A
+
+
+def expanded(values: np.ndarray, kept: np.ndarray, n: int) -> np.ndarray:
+    """Values (..., len(kept)) of some of n examples, and zeros for the others."""
+    out = np.zeros((*values.shape[:-1], n))
+    out[..., kept] = values
+    return out
+
+
 def as_rows(X: Any) -> tuple:
     """The kernels' view of ``X`` ((n, d), C-contiguous or CSR); nothing is copied."""
     none = np.empty(0, X.dtype)

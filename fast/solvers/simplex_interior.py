@@ -22,7 +22,7 @@ from fast.errors import InvalidParameterError
 
 from .kronecker import PACKED, Factor, assemble
 from .orthonormal import Orthonormal, dense
-from .rows import is_sparse
+from .rows import blocks_of, is_sparse
 from .simplex_rows import Aims, SimplexRows, Step
 from .state import TrainingState
 
@@ -97,9 +97,7 @@ class SimplexInteriorSolver:
 
     def resume(self, dual: Any) -> None:
         """W = 0, and a dual that is the best so far."""
-        dual_variables = dual.toarray() if is_sparse(dual) else dual
-        self.best = np.ascontiguousarray(-dual_variables.T)
-        self.best[self.y, np.arange(len(self.y))] = dual_variables.sum(axis=1)
+        self.best = np.ascontiguousarray(blocks_of(dual, self.y).T)
 
     def dual_variables(self) -> Any:
         """The best dual: mass of each example on the other classes; dense where none is 0."""

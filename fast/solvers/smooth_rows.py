@@ -17,9 +17,10 @@ from .working_set import smoothed
 
 
 @by_loss(3)
-def smooth_rows(f, y, r, loss, losses, A, kinds, full, dim, work):
+def smooth_rows(f, y, r, loss, losses, A, faces, work):
     """Losses, A_i = r_i g_i, and the face that p_i lies in, of every row of the scores."""
     variant, k, gamma = loss
+    kinds, full, dim = faces
     m = f.shape[1]
     z, p, scratch = work[0, : m - 1], work[1, : m - 1], work[2, : m - 1]
     own_row = work[3, :m]
@@ -79,18 +80,8 @@ class SmoothRows:
 
     def evaluate(self, f: np.ndarray, A: np.ndarray) -> float:
         """Sum of r_i L_i; A receives r_i times the gradients in the scores."""
-        smooth_rows(
-            f,
-            self.y,
-            self.r,
-            self.loss,
-            self.losses,
-            A,
-            self.kinds,
-            self.full,
-            self.dim,
-            self.work,
-        )
+        faces = self.kinds, self.full, self.dim
+        smooth_rows(f, self.y, self.r, self.loss, self.losses, A, faces, self.work)
         return float(self.r @ self.losses)
 
     def members(self, squares: np.ndarray) -> np.ndarray:

@@ -103,8 +103,8 @@ class SparseSetSolver(ActiveSetSolver):
             ended = not single and gap > 0.9 * before and total < 0.01 * gap
             if ended:  # the bounds' rounding is all that is left: claims have more digits
                 D = self.dual_objective(0.5 * float(np.vdot(self.V, self.V)))
-                state.primal, state.W = D + total, self.W
-                state.set_dual(D)
+                state.W = self.W
+                state.claim(D + total, D)
             if report(state) or state.done or ended or self.race.lost_at(spent, state.gap, tol):
                 return
             if iteration > first + CRAWL:

@@ -2,10 +2,13 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import TracebackType
 from typing import Any
 
 import numpy as np
+
+from fast._interrupts import hold_back
 
 
 def block_length(m: int) -> int:
@@ -19,13 +22,34 @@ def certified_gap(primal: float, dual: float) -> float:
     return max(primal - dual, 0.0) / scale if scale > 0.0 else 0.0
 
 
-@dataclass(kw_only=True)
-class Certified:
-    """What every trainer says of its model: objectives at these very points, relative gap, history."""
+class Objectives:
+    """Primal and dual objective, with the history that led to them."""
 
     primal: float
     dual: float
-    gap: float
+    history: list[dict[str, float]]
+
+    @property
+    def gap(self) -> float:
+        """Relative duality gap of the best model."""
+        return certified_gap(self.primal, self.dual)
+
+    def claim(self, primal: float, dual: float) -> None:
+        """Replace both, also in the last entry of the history."""
+        self.primal, self.dual = primal, dual
+        if self.history:
+            self.history[-1] |= {"primal": primal, "dual": dual, "gap": self.gap}
+
+
+@dataclass(kw_only=True)
+class Solution(Objectives):
+    """What every trainer says of its model: objectives at these very points, relative gap, history.
+
+    ``interrupted``: by Ctrl-C; ``stopped``: by that or by ``report``.
+    """
+
+    primal: float
+    dual: float
     n_iter: int
     history: list[dict[str, float]]
     solver: str
@@ -34,7 +58,7 @@ class Certified:
 
 
 @dataclass
-class TrainingState:
+class TrainingState(Objectives):
     """The best certified model so far.
 
     ``primal`` is the smallest P(W) seen, at ``W``; ``dual`` the D(A) of the current dual (every
@@ -52,11 +76,6 @@ class TrainingState:
     #: Called after a pass; true asks for a check.
     pulse: Callable[["TrainingState"], bool | None] | None = None
     history: list[dict[str, float]] = field(default_factory=list)
-
-    @property
-    def gap(self) -> float:
-        """Relative duality gap of the best model."""
-        return certified_gap(self.primal, self.dual)
 
     @property
     def absolute_gap(self) -> float:
@@ -83,8 +102,50 @@ class TrainingState:
             }
         )
 
-    def set_dual(self, dual: float) -> None:
-        """Replace the dual objective, also in the last entry of the history."""
-        self.dual = dual
-        if self.history:
-            self.history[-1] |= {"dual": dual, "gap": self.gap}
+
+class Counted:
+    """A report whose iterations are counted through several trainings, each of which begins at 1."""
+
+    def __init__(self, report: Callable[[Any], bool | None] | None) -> None:
+        self.report, self.before = report, 0
+
+    def __call__(self, state: TrainingState) -> bool:
+        """Whether to stop."""
+        seen = replace(state, n_iter=self.before + state.n_iter)
+        return self.report is not None and bool(self.report(seen))
+
+    def finished(self, result: Any) -> Any:
+        """The result of a training, with its iterations counted on; the next one begins behind it."""
+        for entry in result.history:
+            entry["iteration"] += self.before
+        self.before = result.n_iter = self.before + result.n_iter
+        return result
+
+
+class TrainingRun:
+    """A training, the body of a ``with``: Ctrl-C ends it without an error, and so does ``report``."""
+
+    def __init__(self, report: Callable[[Any], bool | None] | None) -> None:
+        self.report, self.interrupted, self.stopped = report, False, False
+
+    def ask(self, state: Any) -> bool:
+        """Whether ``report`` stops the training here."""
+        self.stopped = self.report is not None and bool(self.report(state))
+        return self.stopped
+
+    def __enter__(self) -> "TrainingRun":
+        return self
+
+    def __exit__(
+        self, kind: type | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        hold_back()
+        if kind is KeyboardInterrupt:
+            self.interrupted = self.stopped = True
+        return kind is KeyboardInterrupt
+
+    def outcome(self, state: Any, solver: str) -> dict[str, Any]:
+        """What a `Solution` says besides its model."""
+        names = ("primal", "dual", "n_iter", "history")
+        how = {"solver": solver, "interrupted": self.interrupted, "stopped": self.stopped}
+        return {name: getattr(state, name) for name in names} | how

@@ -23,11 +23,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fast._interrupts import hold_back
 from fast._validation import number
 from fast.errors import InvalidParameterError
 from fast.solvers.score_problem import Oracle, ScoreProblem, ScoreState
-from fast.solvers.state import Certified, certified_gap
+from fast.solvers.state import Solution, TrainingRun
 
 SOLVERS = {"bundle": "proximal_bundle", "cutting_plane": "cutting_plane"}
 NEGLIGIBLE = (1e-6, 1e-9, 0.0)  # lambda_t that are tried as zero
@@ -35,7 +34,7 @@ LOSS_OF_BOUND = 0.01  # part of the gap that leaving out small weights may cost
 
 
 @dataclass
-class StructuredResult(Certified):
+class StructuredResult(Solution):
     """Best w (d,) with its certificate, recomputed in float64 from w, weights and cuts.
 
     ``weights`` (m,) are C lambda_t > 0 with sum C; ``offsets`` (m,) and ``coefficients`` (m, n) CSR
@@ -140,29 +139,18 @@ def solve(
     state = problem.state
     if state.W is None:
         state.W = np.zeros(problem.d)
-    interrupted = stopped = False
-
-    def ask(state: ScoreState) -> bool:
-        nonlocal stopped
-        stopped = report is not None and bool(report(state))
-        return stopped
-
-    try:
+    run = TrainingRun(report)
+    with run:
         problem.begin(start, cuts)
         state.note(0, state.cut, state.n_oracle)
         if state.gap > tol or not problem.exact:
-            algorithm.run(problem, tol, max_iter, ask)
-    except KeyboardInterrupt:
-        if not problem.cuts.m:  # no bound yet
-            raise
-        interrupted = True
-    hold_back()
-    return certified(problem, name, interrupted, interrupted or stopped)
+            algorithm.run(problem, tol, max_iter, run.ask)
+    if run.interrupted and not problem.cuts.m:  # no bound yet
+        raise KeyboardInterrupt
+    return certified(problem, name, run)
 
 
-def certified(
-    problem: ScoreProblem, solver: str, interrupted: bool, stopped: bool
-) -> StructuredResult:
+def certified(problem: ScoreProblem, solver: str, run: TrainingRun) -> StructuredResult:
     """The result, its objectives computed anew from w and from the cuts that carry weight."""
     state, product = problem.state, problem.product
     primal = state.primal
@@ -173,14 +161,10 @@ def certified(
     weights, offsets, coefficients, dual = without_negligible(problem, primal)
     if not state.history:  # interrupted before the first bound
         state.note(0, state.cut, state.n_oracle)
-    gap = certified_gap(primal, dual)
-    state.history[-1] |= {"primal": primal, "dual": dual, "gap": gap}
-    state.history[-1] |= {"oracle_calls": state.n_oracle}
-    return StructuredResult(
-        state.w, state.n_oracle, weights, offsets, coefficients, primal=primal, dual=dual, gap=gap,
-        n_iter=state.n_iter, history=state.history, solver=solver, interrupted=interrupted,
-        stopped=stopped,
-    )  # fmt: skip
+    state.claim(primal, dual)
+    state.history[-1]["oracle_calls"] = state.n_oracle
+    found = state.w, state.n_oracle, weights, offsets, coefficients
+    return StructuredResult(*found, **run.outcome(state, solver))
 
 
 def without_negligible(

@@ -81,17 +81,19 @@ def smoothed(z, p, gamma):
     return s / gamma
 
 
-@by_loss(6)
-def refresh_rows(
-    scores, first, y, r, reach, negligible, loss, lists, keep, out_loss, out_gap, work
-):
+@by_loss(4)
+def refresh_rows(scores, first, examples, near, loss, lists, out, work):
     """Losses, Fenchel-Young gaps and new lists of the rows first, first+1, ... of ``scores``.
 
-    ``loss`` is (variant, k, gamma, price), ``lists`` (index, value, count), ``work`` (6, m) scratch.
-    ``reach[i]``: how far below the margin a class may lie and still be listed; an
-    example with a gap <= ``negligible`` keeps only the classes with mass. Returns how often ``keep``
-    or the lists were too short, and the largest support that a smooth loss asked for.
+    ``examples`` is (y, r), ``near`` (reach, negligible, keep), ``loss`` (variant, k, gamma, price),
+    ``lists`` (index, value, count), ``out`` (losses, gaps), ``work`` (6, m) scratch. ``reach[i]``: how
+    far below the margin a class may lie and still be listed; an example with a gap <= ``negligible``
+    keeps only the classes with mass. Returns how often ``keep`` or the lists were too short, and the
+    largest support that a smooth loss asked for.
     """
+    y, r = examples
+    reach, negligible, keep = near
+    out_loss, out_gap = out
     variant, k, gamma, price = loss
     index, value, count = lists
     m = scores.shape[1]

@@ -20,18 +20,7 @@ FLAT = (
 
 
 @kernel
-def steps(
-    K: np.ndarray,
-    R: np.ndarray,
-    y: np.ndarray,
-    alpha: np.ndarray,
-    beta: np.ndarray,
-    p: np.ndarray,
-    r: np.ndarray,
-    tol: float,
-    most: int,
-    with_beta: bool,
-) -> int:
+def steps(K, R, y, alpha, beta, p, r, tol, most, with_beta):
     """Steps on alpha, beta, p, r in place until no slope exceeds ``tol``; how many were taken."""
     n = len(y)
     for taken in range(most):
@@ -114,15 +103,7 @@ def steps(
 
 
 @kernel
-def partner(
-    K: np.ndarray,
-    R: np.ndarray,
-    y: np.ndarray,
-    alpha: np.ndarray,
-    p: np.ndarray,
-    r: np.ndarray,
-    i: int,
-) -> int:
+def partner(K, R, y, alpha, p, r, i):
     """Example of the class of i whose alpha may fall, with the largest gain of a Newton step."""
     best, found = -1.0, i
     here = K[i, i] + R[i, i]

@@ -28,8 +28,8 @@ def train(
     X, back_x = factor_of_matrix(loss.K)
     Z, back_z = factor_of(loss.correction, loss.n)
     data = data_of(loss, X, Z)
-    state, interrupted, _ = working_set.train(data, PART * tol, max_iter)
-    if not interrupted and state.gap > PART * tol:
+    state, run = working_set.train(data, PART * tol, max_iter)
+    if not run.interrupted and state.gap > PART * tol:
         polish(data, state, PART * tol)
     alpha, beta = state.bound.alpha, state.bound.beta
     bound, model = loss.look(alpha, beta)
@@ -39,7 +39,7 @@ def train(
     else:
         own = np.sqrt(loss.correction.delta) * eta
     other = loss.of_functions(back_x @ state.model.w, back_z @ v, state.model.rho, own)
-    return [(bound, model), (bound, other)], interrupted
+    return [(bound, model), (bound, other)], run.interrupted
 
 
 def data_of(loss: KernelLoss, X: np.ndarray, Z: np.ndarray) -> SVMPlusData:

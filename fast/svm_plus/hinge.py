@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from fast._interrupts import hold_back, let_through
+from fast._interrupts import let_through
+from fast.solvers.state import TrainingRun
 from fast.svm_plus import working_set
 from fast.svm_plus.data import Bound, Model, SVMPlusData, View
 from fast.svm_plus.formulas import HingeExamples
@@ -142,24 +143,21 @@ class HingeData(HingeExamples, SVMPlusData):
 
 def solve(
     data: HingeData, tol: float, max_iter: int, report: Callable[[Any], bool] | None
-) -> tuple[working_set.WorkingSetState, bool, bool]:
-    """State, interrupted and stopped, as of `fast.svm_plus.working_set.train`."""
-    state, interrupted, stopped = working_set.train(data, tol, max_iter, report)
-    rounded = state.gap > tol and state.n_iter < max_iter and not (interrupted or stopped)
+) -> tuple[working_set.WorkingSetState, TrainingRun]:
+    """As `fast.svm_plus.working_set.train`."""
+    state, run = working_set.train(data, tol, max_iter, report)
+    rounded = state.gap > tol and state.n_iter < max_iter and not run.stopped
     if data.soft and rounded and data.n <= MOST and data.Z.shape[1] <= MOST:
-        try:
+        with run:  # an interrupt leaves the model before
             let_through()
-            interrupted = stopped = own_as_features(data, state, tol, max_iter - state.n_iter)
-        except KeyboardInterrupt:  # the model before stays
-            interrupted = stopped = True
-        hold_back()
-    return state, interrupted, stopped
+            run = own_as_features(data, state, tol, max_iter - state.n_iter)
+    return state, run
 
 
 def own_as_features(
     data: HingeData, state: working_set.WorkingSetState, tol: float, rounds: int
-) -> bool:
-    """Own slacks as n more features sqrt(delta) e_i of Z; whether it was interrupted.
+) -> TrainingRun:
+    """Own slacks as n more features sqrt(delta) e_i of Z; the run.
 
     With kappa = lam/delta tiny the multipliers C omega/kappa of own slacks dwarf P, to which the interior
     point's accuracy is relative.
@@ -167,9 +165,9 @@ def own_as_features(
     Z = np.hstack([data.dense_rows(data.Z, np.arange(data.n)), np.eye(data.n)])
     Z[:, -data.n :] *= np.sqrt(data.lam / data.kappa)
     wide = HingeData(data.X, data.y, Z, data.omega, data.C, data.lam, data.nonneg, 0.0)
-    found, interrupted, _ = working_set.train(wide, tol, rounds)
+    found, run = working_set.train(wide, tol, rounds)
     model = found.model
     v = model.v[: -data.n]
     model = data.certified(Model(model.w, model.b, v, model.rho, np.inf))
     state.take(model, data.bound(found.bound.alpha, found.bound.beta))
-    return interrupted
+    return run

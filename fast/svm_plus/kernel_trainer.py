@@ -16,7 +16,8 @@ import numpy as np
 
 from fast._interrupts import hold_back, keep_trained, let_through
 from fast._validation import finite_array, number, per_row
-from fast.solvers.state import Certified, TrainingState
+from fast.solvers.rows import expanded
+from fast.solvers.state import Solution, TrainingRun, TrainingState
 from fast.svm_plus import alternating_smo, factored, kernel_newton, smo
 from fast.svm_plus.correction import Correction
 from fast.svm_plus.data import Bound
@@ -50,7 +51,7 @@ RESOLVED = 1e6  # condition number up to which a kernel matrix itself is good en
 
 
 @dataclass
-class SVMPlusKernelResult(Certified):
+class SVMPlusKernelResult(Solution):
     """A certified model f(x) = sum_i coef_i k(x_i, x) + b.
 
     coef (n,), b; the correcting function g(z) = sum_i correction_coef_i kz(z_i, z) + rho, or
@@ -145,9 +146,10 @@ def train_kernel(
                 let_through()
             loss: KernelLoss = kind(K, y[kept], correction, bool(nonneg_slack))
             state = KernelState(started=time.perf_counter())
-            interrupted, stopped = run(loss, state, tol, max_iter, report, len(signs) == 1)
-            results.append(finished(loss, state, kept, n, interrupted, stopped))
-            if stopped:
+            turn = Methods(loss, state, tol, max_iter, report)
+            turn.in_turn(len(signs) == 1)
+            results.append(finished(loss, state, kept, n, turn))
+            if turn.stopped:
                 break
     except KeyboardInterrupt:  # between two of them
         hold_back()
@@ -182,54 +184,39 @@ def take_back(results: list[SVMPlusKernelResult], correction: Correction, kept: 
         result.v = v
 
 
-def run(
-    loss: KernelLoss,
-    state: KernelState,
-    tol: float,
-    max_iter: int,
-    report: Callable[[Any], bool] | None,
-    alone: bool,
-) -> tuple[bool, bool]:
-    """Methods in turn until the gap is at most ``tol``; (interrupted, stopped)."""
-    turn = Methods(loss, state, tol, max_iter, report)
-    try:
-        return turn.active_set(first_method(loss, alone)) or turn.others(), turn.stop
-    except KeyboardInterrupt:
-        if not state.history:
-            state.take(loss, loss.uniform(1.0), turn.nothing, "smo")
-        return True, True
-    finally:
-        hold_back()
-
-
-class Methods:
+class Methods(TrainingRun):
     """What is tried on a kernel problem: SMO with Newton's method, the interior point, features."""
 
     def __init__(
         self, loss: KernelLoss, state: KernelState, tol: float, max_iter: int,
         report: Callable[[Any], bool] | None,
     ) -> None:  # fmt: skip
+        super().__init__(report)
         self.loss, self.state, self.tol, self.max_iter = loss, state, tol, max_iter
-        self.report, self.nothing, self.stop, self.over = report, np.zeros(loss.n), False, False
+        self.nothing, self.over = np.zeros(loss.n), False
         self.qp: Any = None
 
-    def ask(self) -> bool:
-        """Whether the caller stops the run."""
-        return self.report is not None and bool(self.report(self.state))
+    def in_turn(self, alone: bool) -> None:
+        """One after the other until the gap is at most ``tol``."""
+        with self:
+            self.active_set(first_method(self.loss, alone))
+            self.others()
+        if not self.state.history:
+            self.state.take(self.loss, self.loss.uniform(1.0), self.nothing, "smo")
 
     def settled(self) -> bool:
         """Whether there is nothing left to do."""
         state = self.state
-        return self.stop or state.gap <= self.tol or state.n_iter >= self.max_iter
+        return self.stopped or state.gap <= self.tol or state.n_iter >= self.max_iter
 
     def look(self, alpha: np.ndarray, beta: np.ndarray, solver: str) -> bool:
         """Take in a point; whether there is nothing left to do."""
         self.state.take(self.loss, alpha, beta, solver)
-        self.stop = self.ask()
+        self.ask(self.state)
         return self.settled()
 
-    def active_set(self, path: SquaredSMO | HingeSMO) -> bool:
-        """SMO, and Newton's method from where it is, with a growing budget of steps; never interrupted."""
+    def active_set(self, path: SquaredSMO | HingeSMO) -> None:
+        """SMO, and Newton's method from where it is, with a growing budget of steps."""
         n, state, budget = self.loss.n, self.state, FIRST * self.loss.n
         while budget <= MOST * n:
             while True:
@@ -237,7 +224,7 @@ class Methods:
                 alpha, beta = path(budget, self.tol)
                 if self.look(alpha, beta, "smo"):
                     self.over = True
-                    return False
+                    return
                 if not rough:
                     break
                 if state.n_iter > 1 and not state.gap <= 0.2 * before:
@@ -252,14 +239,13 @@ class Methods:
                 # a large problem is at its optimum, as far as rounding lets it be seen
                 rounded = self.qp.size > CHEAP and state.gap <= ROUNDED
                 self.over = self.settled() or rounded
-                return False
+                return
             budget *= 2
-        return False
 
-    def others(self) -> bool:
-        """The interior point, a hard margin, and features, where they are cheap; (interrupted)."""
+    def others(self) -> None:
+        """The interior point, a hard margin, and features, where they are cheap."""
         if self.over:
-            return False
+            return
         loss, state, n = self.loss, self.state, self.loss.n
         self.qp = qp = loss.qp() if self.qp is None else self.qp
         inner = 0.1 * self.tol
@@ -278,12 +264,11 @@ class Methods:
                     hard, state.bound.alpha, lambda u, _: self.look(u, self.nothing, "newton")
                 )
         if self.settled() or qp.size > CHEAP or not loss.correction.known:
-            return False
-        found, interrupted = factored.train(loss, self.tol, self.max_iter - state.n_iter)
+            return
+        found, self.interrupted = factored.train(loss, self.tol, self.max_iter - state.n_iter)
         for bound, model in found:
             state.keep(bound, model, "features")
-        self.stop = interrupted or self.ask()
-        return interrupted
+        self.stopped = self.interrupted or self.ask(state)
 
 
 def first_method(loss: KernelLoss, alone: bool) -> SquaredSMO | HingeSMO:
@@ -348,7 +333,7 @@ class HingeSMO:
 
 
 def finished(
-    loss: KernelLoss, state: KernelState, kept: np.ndarray, n: int, interrupted: bool, stopped: bool
+    loss: KernelLoss, state: KernelState, kept: np.ndarray, n: int, run: TrainingRun
 ) -> SVMPlusKernelResult:
     """The result, on all rows."""
     model, bound = state.model, state.bound
@@ -358,34 +343,12 @@ def finished(
     bare = loss.bare(model) if model.square <= least * least else None
     if bare is not None and bare.primal <= model.primal:
         model = bare
-        state.primal = bare.primal
-        state.history[-1] |= {"primal": state.primal, "gap": state.gap}
-
-    def expanded(values: np.ndarray) -> np.ndarray:
-        out = np.zeros(n)
-        out[kept] = values
-        return out
-
-    known = loss.correction.known
-    return SVMPlusKernelResult(
-        expanded(model.coef),
-        model.b,
-        expanded(model.c) if known else None,
-        None,
-        model.rho,
-        expanded(model.g),
-        expanded(bound.alpha),
-        expanded(bound.beta),
-        collapsed(loss, model, bare, bound),
-        primal=model.primal,
-        dual=bound.dual,
-        gap=state.gap,
-        n_iter=state.n_iter,
-        history=state.history,
-        solver=state.solver,
-        interrupted=interrupted,
-        stopped=stopped,
-    )
+        state.claim(bare.primal, state.dual)
+    values = model.coef, model.c, model.g, bound.alpha, bound.beta
+    coef, own, g, alpha, beta = (expanded(value, kept, n) for value in values)
+    c, zero = own if loss.correction.known else None, collapsed(loss, model, bare, bound)
+    found = coef, model.b, c, None, model.rho, g, alpha, beta, zero
+    return SVMPlusKernelResult(*found, **run.outcome(state, state.solver))
 
 
 def collapsed(loss: KernelLoss, model: KernelModel, bare: KernelModel | None, bound: Bound) -> bool:

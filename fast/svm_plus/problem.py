@@ -17,8 +17,8 @@ from fast._validation import (
     real_array,
 )
 from fast.errors import InvalidParameterError, InvalidTypeError
-from fast.solvers.rows import is_sparse
-from fast.solvers.state import Certified, certified_gap
+from fast.solvers.rows import expanded, is_sparse
+from fast.solvers.state import Solution, TrainingRun
 from fast.svm_plus.data import Bound, Model, SVMPlusData
 from fast.svm_plus.working_set import WorkingSetState
 
@@ -27,12 +27,12 @@ MEETING = 1e-3  # distance between points of two hulls, in spreads of the data, 
 
 
 @dataclass
-class SVMPlusResult(Certified):
+class SVMPlusResult(Solution):
     """A certified model f(x) = w'x + b with the correcting function g(z) = v'z + rho.
 
     w (d,), v (s,), multipliers alpha (n,) of the margins and beta (n,) of xi >= 0 (zeros where that
     is not asked), primal and dual objective at these very points, relative gap, rounds (n_iter)
-    and their history. ``interrupted``: by Ctrl-C; ``stopped``: by that or by ``report``.
+    and their history.
     ``collapsed``: w is 0 as far as the certificate can tell: the correcting function takes the
     blame for every example (own slacks, another Z or a kernel on Z are the cure).
     """
@@ -60,12 +60,6 @@ class CheckedInput:
     free_slack: float
     kept: np.ndarray
     n: int
-
-    def expanded(self, values: np.ndarray) -> np.ndarray:
-        """Zeros for the rows without weight."""
-        out = np.zeros(self.n)
-        out[self.kept] = values
-        return out
 
 
 def check_matrix(name: str, value: Any) -> Any:
@@ -176,7 +170,7 @@ def settled(data: SVMPlusData, model: Model, bound: Bound, tol: float) -> tuple[
 
 
 def finished(
-    data: SVMPlusData, given: CheckedInput, state: WorkingSetState, interrupted: bool, stopped: bool
+    data: SVMPlusData, given: CheckedInput, state: WorkingSetState, run: TrainingRun
 ) -> SVMPlusResult:
     """The result, its objectives computed anew from (w, b, v, rho) and from alpha, beta."""
     model = data.certified(state.model)
@@ -184,11 +178,7 @@ def finished(
     model, collapsed = settled(data, model, bound, given.tol)
     if not state.history:  # interrupted before the first round
         state.note(0)
-    gap = certified_gap(model.primal, bound.dual)
-    state.history[-1] |= {"primal": model.primal, "dual": bound.dual, "gap": gap}
-    return SVMPlusResult(
-        model.w, model.b, model.v, model.rho, given.expanded(bound.alpha), collapsed,
-        given.expanded(bound.beta), primal=model.primal, dual=bound.dual, gap=gap,
-        n_iter=state.n_iter, history=state.history, solver="working_set", interrupted=interrupted,
-        stopped=stopped,
-    )  # fmt: skip
+    state.claim(model.primal, bound.dual)
+    alpha, beta = (expanded(mu, given.kept, given.n) for mu in (bound.alpha, bound.beta))
+    found = model.w, model.b, model.v, model.rho, alpha, collapsed, beta
+    return SVMPlusResult(*found, **run.outcome(state, "working_set"))

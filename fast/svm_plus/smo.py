@@ -94,7 +94,7 @@ def certificate(y: np.ndarray, a: np.ndarray, v: np.ndarray) -> Certificate:
 
 
 @kernel
-def totals(y: np.ndarray, a: np.ndarray, v: np.ndarray) -> tuple[float, float, float]:
+def totals(y, a, v):
     """S, q and m."""
     S, q, plus, minus = 0.0, 0.0, np.inf, np.inf
     for t in range(len(y)):
@@ -109,25 +109,14 @@ def totals(y: np.ndarray, a: np.ndarray, v: np.ndarray) -> tuple[float, float, f
 
 
 @kernel
-def signed_row(k: np.ndarray, q: np.ndarray, y: np.ndarray, sign: float, out: np.ndarray) -> None:
+def signed_row(k, q, y, sign, out):
     """Out = k + sign y q."""
     for t in range(len(y)):
         out[t] = k[t] + sign * y[t] * q[t]
 
 
 @kernel
-def steps(
-    K: np.ndarray,
-    Q: np.ndarray,
-    M: np.ndarray,
-    ready: np.ndarray,
-    y: np.ndarray,
-    a: np.ndarray,
-    v: np.ndarray,
-    tol: float,
-    most: int,
-    work: np.ndarray,
-) -> int:
+def steps(K, Q, M, ready, y, a, v, tol, most, work):
     """SMO steps on a and v in place; how many. ``work`` is (3, n).
 
     Row i of M is there if ready[i]; otherwise it becomes K_i + y_i y Q_i when it is needed first.
@@ -174,9 +163,7 @@ def steps(
 
 
 @kernel
-def moved(
-    v: np.ndarray, penalty: np.ndarray, row: np.ndarray, other: np.ndarray, step: float
-) -> float:
+def moved(v, penalty, row, other, step):
     """V -= step (row - other); the largest v + penalty."""
     highest = 2.0 * NEVER
     for t in range(len(v)):
@@ -187,15 +174,7 @@ def moved(
 
 
 @kernel
-def best_gain(
-    v: np.ndarray,
-    allowed: np.ndarray,
-    row: np.ndarray,
-    diagonal: np.ndarray,
-    highest: float,
-    here: float,
-    flat: float,
-) -> float:
+def best_gain(v, allowed, row, diagonal, highest, here, flat):
     """Largest gain of a Newton step with a partner among these."""
     most = 0.0
     for t in range(len(v)):
@@ -206,9 +185,7 @@ def best_gain(
 
 
 @kernel
-def steepest(
-    v: np.ndarray, penalty: np.ndarray, row: np.ndarray, other: np.ndarray, step: float
-) -> int:
+def steepest(v, penalty, row, other, step):
     """V -= step (row - other); index of the largest v + penalty. In blocks, so that SIMD serves."""
     n, best, home = len(v), NEVER, 0
     for start in range(0, n, BLOCK):
@@ -224,15 +201,7 @@ def steepest(
 
 
 @kernel
-def partner(
-    v: np.ndarray,
-    allowed: np.ndarray,
-    row: np.ndarray,
-    diagonal: np.ndarray,
-    highest: float,
-    here: float,
-    flat: float,
-) -> int:
+def partner(v, allowed, row, diagonal, highest, here, flat):
     """Index whose Newton step together with ``row``'s gains most, -1 if none gains."""
     n, best, home = len(v), 0.0, -1
     for start in range(0, n, BLOCK):

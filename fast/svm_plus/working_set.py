@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from fast._interrupts import hold_back
 from fast.solvers.rows import is_sparse
-from fast.solvers.state import TrainingState
+from fast.solvers.state import TrainingRun, TrainingState
 from fast.svm_plus.data import Bound, Model, SVMPlusData
 from fast.svm_plus.interior_point_qp import Rows, minimise
 
@@ -64,15 +63,12 @@ def train(
     max_iter: int,
     report: Callable[[Any], bool] | None = None,
     seed: int = 0,
-) -> tuple[WorkingSetState, bool, bool]:
-    """Add rows until the relative gap is at most ``tol`` (and ROUGHEST, if that can be had).
-
-    Returns (state, interrupted, stopped).
-    """
+) -> tuple[WorkingSetState, TrainingRun]:
+    """Add rows until the relative gap is at most ``tol`` (and ROUGHEST, if that can be had)."""
     state = WorkingSetState(started=time.perf_counter())
     state.take(*data.trivial())
-    stopped = False
-    try:
+    run = TrainingRun(report)
+    with run:
         state.first, state.second = initial(data, np.random.default_rng(seed))
         tol = min(tol, ROUGHEST)
         least = max(PART * tol, TIGHTEST)
@@ -81,8 +77,7 @@ def train(
             inner = max(min(inner, PART * state.gap), least)
             violated = solve_and_look(data, state, inner)
             state.note(iteration)
-            if report is not None and report(state):
-                stopped = True
+            if run.ask(state):
                 break
             if state.gap <= (tol if state.model.w.any() else DECIDED):
                 break
@@ -100,11 +95,7 @@ def train(
                 least = max(TIGHTER * inner, TIGHTEST)
             if fresh <= FEW * state.rows or len(state.first) == data.n:
                 inner = least
-    except KeyboardInterrupt:
-        return state, True, True
-    finally:
-        hold_back()
-    return state, False, stopped
+    return state, run
 
 
 def initial(data: SVMPlusData, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -63,3 +63,13 @@ def test_for_as_many_as_there_are_positives_the_loss_bounds_what_is_missed(rng):
     assert loss(worst, y, 2) == 1.0 + 2 * (2 * 2.0 - 4 * 1.0)
     assert loss(worst + 7.0, y, 2) == 0.0
     assert loss(worst - 17.0, y, 6) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("d", "tol", "solver"), [(30, 1e-6, "cutting_plane"), (30, 1e-3, "bundle"), (5, 1e-6, "bundle")]
+)
+def test_auto_takes_cutting_planes_to_fine_tolerances_where_features_are_many(rng, d, tol, solver):
+    X, y = rng.standard_normal((20, d)), np.arange(20) < 5
+    model = RecallAtK(tol=tol).fit(X, y)
+    assert (model.solver_, model.dual_gap_ <= tol) == (solver, True)
+    check_certificate(model, X, y)

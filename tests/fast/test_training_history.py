@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from fast import TopKSVC
+from fast import OneVsAllClassifier, TopKSVC
 
 X, y = load_digits(return_X_y=True)
 X = X[:600] / 16.0
@@ -49,3 +49,12 @@ def test_newton_takes_over_where_class_lists_crawl(seed: int) -> None:
     other = TopKSVC(solver="newton", **settings).fit(data, labels)
     assert model.dual_objective_ <= other.primal_objective_
     assert other.dual_objective_ <= model.primal_objective_
+
+
+@pytest.mark.parametrize("seed", [3, 11])
+def test_an_iteration_has_one_entry_also_where_a_search_fails(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    labels = np.arange(40) % 4
+    rows = rng.standard_normal((4, 3))[labels] + rng.standard_normal((40, 3))
+    model = OneVsAllClassifier(loss="logistic", solver="lbfgs").fit(rows, labels)
+    np.testing.assert_array_equal(model.history_["iteration"], np.arange(model.n_iter_ + 1))
