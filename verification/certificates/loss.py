@@ -106,7 +106,7 @@ def _place(instance: Instance, outside: Fraction, met: float) -> str:
     if outside > 0:
         return f"outside by {number(outside):.3g}, and its equations count as met up to {met:.3g}"
     x, _ = entropy_numbers.coordinates_of(instance)
-    domain = cores.unit_set(instance)
+    domain = cores.loss(instance).domain
     rows = domain.module.halfspaces(x.size, **domain.params)
     room = min(h - dot(vector(g), x) for g, h, equal in rows if not equal)
     return f"{number(room):.3g} inside the nearest inequality, with no tolerance there"
