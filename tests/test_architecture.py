@@ -20,10 +20,10 @@ from verification.cli import app
 
 #: Code lines; today's, rounded up to the next 500.
 MOST_LINES = {
-    "refsolve": 14_500,
-    "fast": 23_500,
-    "verification": 51_000,
-    "tests": 38_000,
+    "refsolve": 15_000,
+    "fast": 23_000,
+    "verification": 47_500,
+    "tests": 35_000,
     "docs": 4_000,
 }
 GENERATED = {"_build", "jupyter_execute"}

@@ -216,7 +216,7 @@ def test_refreshed_lists_hold_losses_gaps_and_every_class_in_reach(problem, reac
     for first in (0, 4):
         part = scores[first : first + 4].copy()
         crowded, longest = working_set.refresh_rows(
-            part, first, p.y, p.r, np.full(N, reach), 0.0, p.loss, p.lists, M - 1, *results, work
+            part, first, (p.y, p.r), (np.full(N, reach), 0.0, M - 1), p.loss, p.lists, results, work
         )
         assert crowded == 0
         if not p.gamma:

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.models import svm_plus_hinge, svm_plus_squared_hinge
+from fast.solvers.rows import expanded
 from fast.svm_plus import problem
 from fast.svm_plus.squared_hinge import SquaredHingeData
 
@@ -244,7 +245,7 @@ def test_what_trainers_are_given(rng):
     for found, whole in ((given.X, X), (given.y, y), (given.Z, Z), (given.omega, weight)):
         np.testing.assert_array_equal(found, whole[kept])
     assert (given.C, given.lam, given.free_slack, given.tol, given.n) == (2.0, 3.0, 0.0, 1e-3, 8)
-    np.testing.assert_array_equal(given.expanded(np.ones(6)), weight > 0.0)
+    np.testing.assert_array_equal(expanded(np.ones(6), given.kept, 8), weight > 0.0)
     plain = problem.check_input(X, y, Z, 2, 3, None, 1.0, 0.0)
     np.testing.assert_array_equal(plain.omega, np.ones(8))
     np.testing.assert_array_equal(plain.kept, np.arange(8))

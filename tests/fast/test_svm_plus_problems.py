@@ -47,7 +47,7 @@ def train(
         found.slack[found.alpha + found.beta > 0],
         atol=1e-8,
     )
-    return SimpleNamespace(**vars(found) | {"w": w, "v": v})
+    return SimpleNamespace(**vars(found) | {"w": w, "v": v, "gap": found.gap})
 
 
 def train_kernel(squared: bool, *arguments: Any, **options: Any) -> Any:
