@@ -6,6 +6,7 @@ program of `refsolve.declared`. Parameters of a stem's own follow those that are
 
 from __future__ import annotations
 
+import inspect
 from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
@@ -141,7 +142,7 @@ def wanted(kind: str, module: ModuleType) -> type[Stem]:
 @cache
 def _members(protocol: type) -> dict[str, bool]:
     """The public members of a Protocol, and which of them are called."""
-    all_of = [{**vars(b).get("__annotations__", {}), **vars(b)} for b in protocol.__mro__[::-1]]
+    all_of = [{**inspect.get_annotations(b), **vars(b)} for b in protocol.__mro__[::-1]]
     return {n: callable(v) for own in all_of for n, v in own.items() if n[0] != "_"}
 
 

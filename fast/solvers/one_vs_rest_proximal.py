@@ -17,8 +17,9 @@ from .one_vs_rest_ascent import SignedAscent
 from .one_vs_rest_quasi_newton import SignedQuasiNewton
 from .state import TrainingState
 
-LOOKS = {BOX: 2.0, BIPARTITE: 20.0}  # that coordinate ascent may be away from a tolerance
-ROUNDING = 1e-14  # of a tolerance: there it may be as far as it likes
+# Checks of the gap that coordinate ascent may still need, by the rate of the last two, and is left to go on.
+LOOKS = {BOX: 2.0, BIPARTITE: 20.0}
+ROUNDING = 1e-14  # a tolerance below which it is never replaced
 WIDTH, SHRINK, NARROWEST, WIDEST = 0.1, 0.3, 1e-6, 1e3
 STEPS, EASY = 60, 25  # of one inner problem, and of one that lets the next be harder
 SHARP, PATIENCE = 0.1, 12  # part of the gap that an inner problem leaves; how many without progress

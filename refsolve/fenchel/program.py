@@ -25,7 +25,7 @@ class Program:
     Attributes
     ----------
     key, build, values
-        As in `refsolve.oracle.Posed`.
+        As in `refsolve.canonicalize.ParametrizedProblem`.
     units : mapping
         By what the blocks and multipliers that the program finds are multiplied: of the primal all
         blocks, and p where a constraint tells it; of the dual p, and the blocks that are free.

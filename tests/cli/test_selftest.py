@@ -86,3 +86,7 @@ def test_cells_that_a_record_lacks_are_filled_and_no_others(tmp_path) -> None:
     assert list(found) == list(cells)
     assert "0 rows" in fill().stdout
     assert "no_such" in run("--fill", str(record), "--check", "no_such", code=2).output
+    assert "together" in run("--fill", str(record), code=2).output
+    assert "together" in run("--check", "ties", code=2).output
+    record.write_text("{}")
+    assert "fill=" in run("--fill", str(record), "--check", "ties", code=2).output

@@ -59,7 +59,9 @@ def document(
         note += " Behind / what the paper printed, on its own features."
     if settings.splits > 1:
         note += f" Mean and standard deviation over {settings.splits} splits."
-    blocks: list[Block] = [record_table("In percent on the test part", records, note)]
+    blocks: list[Block] = []
+    if records:
+        blocks.append(record_table("In percent on the test part", records, note))
     if not complete:
         blocks.append(Paragraph(
             f"Stopped: {len(found)} of {len(rows) * settings.splits} rows are known and kept; the same command "

@@ -69,7 +69,7 @@ def _parameters(kind: Any) -> Iterator[inspect.Parameter]:
     def order(each: Any) -> int:
         named = isinstance(each.metadata["typer"], OptionInfo)
         return named and 1 + next(
-            i for i, c in enumerate(classes) if each.name in vars(c).get("__annotations__", ())
+            i for i, c in enumerate(classes) if each.name in inspect.get_annotations(c)
         )
 
     for each in sorted(fields(kind), key=order):

@@ -50,7 +50,10 @@ def table() -> Iterator[Record]:
                     for found, theirs in matches
                     if found.reached
                 ]
-                yield min(runs, key=lambda record: record["peer_seconds"])
+                if runs:
+                    yield min(runs, key=lambda record: record["peer_seconds"])
+                else:  # no rival reaches the gap
+                    yield Record({**names, "rival": "none"}, {})
 
 
 if __name__ == "__main__":

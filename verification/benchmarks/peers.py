@@ -100,7 +100,7 @@ CRAMMER_SINGER = trainer(
 )
 LOGISTIC = logistic()
 CYANURE = Trainer(cyanure, LOGISTIC.objective)
-OVR_HINGE = trainer("ova_hinge", "LinearSVC", rest=True, loss="hinge", max_iter=20_000)
+OVR_HINGE = trainer("ova_hinge", "LinearSVC", loss="hinge", max_iter=20_000)
 OVR_LOGISTIC = {
     f"sklearn {solver}": trainer(
         "ova_logistic", "LogisticRegression", rest=True, solver=solver, max_iter=1000
@@ -158,6 +158,6 @@ def match(
 def matched(
     trainer: Trainer, X: np.ndarray, y: np.ndarray, C: float, lower: float, target: float
 ) -> tuple[Peer, Callable[[], Any]]:
-    """The setting that `match` finds, and a fit with it; with the tightest, where none is good enough."""
+    """The setting that `match` finds, and a fit with it."""
     found = match(X, y, C, lower, target, trainer)
-    return found, partial(trainer.fit, X, y, C, found.tol if found.reached else 1e-8)
+    return found, partial(trainer.fit, X, y, C, found.tol)

@@ -76,7 +76,7 @@ LOSSES = {
         _ENTROPY,
         {
             "sklearn lbfgs": peers.logistic("lbfgs"),
-            "newton-cholesky": peers.logistic("newton-cholesky"),
+            "sklearn newton-cholesky": peers.logistic("newton-cholesky"),
             "saga": peers.logistic("saga"),
             "cyanure": peers.CYANURE,
         },

@@ -177,13 +177,16 @@ def profile(runs: Sequence[Run], loss: str) -> dict[str, list[float]]:
 
 def draw(runs: Sequence[Run], figure: Any) -> None:
     """Performance profiles: the share of cells within so many times the best; a loss of several solvers each."""
+    from matplotlib import colormaps
+
     measured = {run.loss for run in runs}
     losses = {name: own for name, own in LOSSES.items() if name in measured and own.solvers}
     columns = min(len(losses), 3)
     figure.set_size_inches(9.6, 0.8 + 2.3 * -(-len(losses) // columns))
     grid = figure.subplots(-(-len(losses) // columns), columns, sharey=True, squeeze=False)
     named = dict.fromkeys(name for own in losses.values() for name in (*own.solvers, *own.peers))
-    colours = {AUTO: "C0"} | {name: f"C{1 + i % 5}" for i, name in enumerate(named)}
+    colours: dict[str, Any] = {name: colormaps["tab20"](i % 20) for i, name in enumerate(named)}
+    colours[AUTO] = "black"
     drawn: dict[str, Any] = {}
     for panel in grid.flat[len(losses) :]:
         panel.set_axis_off()

@@ -193,7 +193,7 @@ def cells(
             f"device={device!r}: expected cpu, or cuda where torch finds a CUDA device"
         )
     return {
-        f"{rows} x {classes}, {'compiled' if how else f'{count} thread(s)'}": (
+        f"{rows} x {classes}, {count} thread(s){', compiled' * how}": (
             rows,
             classes,
             device,

@@ -9,7 +9,7 @@ the next formula, nearly all. The module has
     What the kit judges, ``"simplex.projection"``. Without it the module judges by itself:
     ``instances(seed)`` yields arguments, from small to large, and ``judge(answer, **arguments)`` returns
     a `Judgement`.
-a function of the name in "Write `name(...)`", the key
+The key, a function of the name in "Write `name(...)`"
     A solution in numpy alone; its signature is that of what is handed in.
 
 Functions under `wrong` are answers that students do hand in. What `key_source` prints is the module without

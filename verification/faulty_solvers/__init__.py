@@ -66,7 +66,7 @@ def wrong(
         What it gets wrong, e.g. ``"simplex.projection"``.
     erratum : str or tuple of str
         Errata of the papers, or defects of other libraries, that it implements: keys of
-        `verification.errata.ERRATA`.
+        `verification.selftest.errata.ERRATA`.
     fixed : dict, optional
         Arguments that it has built in, see ``verify(fixed=...)``.
     command : tuple of str

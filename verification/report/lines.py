@@ -23,8 +23,8 @@ class Lines:
         return cls(path)
 
     def __iter__(self) -> Iterator[Any]:
-        text = self.path.read_text(encoding="utf-8")
-        yield from map(json.loads, filter(str.strip, text.split("\n")[:-1]))
+        lines = self.path.read_bytes().split(b"\n")[:-1]
+        yield from map(json.loads, filter(bytes.strip, lines))
 
     def add(self, value: object) -> None:
         """Write a line.
@@ -44,7 +44,7 @@ class Lines:
         except OSError as error:
             raise InvalidArgumentError(
                 f"{self.path} cannot be written ({error.strerror}); the rows before are kept: make room, then "
-                "--resume"
+                "go on"
             ) from None
 
 

@@ -113,14 +113,20 @@ def fill(
     known = checks_package.discover()
     if wrong := [name for name in checks if name not in known]:
         raise InvalidArgumentError(f"check={wrong[0]!r}: expected some of {', '.join(known)}")
-    data = json.loads(record.read_text())
-    profile, seed, rows = data["profile"], data["seed"], data["rows"]
+    try:
+        data = json.loads(record.read_text())
+        profile, seed, rows = data["profile"], data["seed"], data["rows"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InvalidArgumentError(
+            f"fill={str(record)!r}: expected what `refsolve selftest --json` prints ({error})"
+        ) from None
     library = {m.name: m for m in _chosen(profile, seed, only, None) if m.name in rows}
     left = []
     for name, mutant in sorted(library.items(), key=lambda item: item[1].problem):
         task, cells = fix(lookup(mutant.problem), mutant.fixed), rows[name]["cells"]
         if absent := [c for c in checks if c not in cells and known[c].applies(task)]:
             left.append((mutant, absent))
+    filled = 0
     for done, (mutant, absent) in enumerate(left, start=1):
         found = row(mutant, profile, seed, absent)
         late = {c for c, reason in found.why.items() if reason.startswith(f"{Verdict.TIMEOUT}:")}
@@ -135,7 +141,8 @@ def fill(
         beside.replace(record)
         if progress is not None:
             progress(done, len(left), mutant.name)
-    return len(left)
+        filled += not late
+    return filled
 
 
 def _sorted(

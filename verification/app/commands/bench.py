@@ -299,7 +299,7 @@ class Tensors(Strict):
 
     size: list[str] | None = option("Rows x classes, as 64x1000; repeatable.")
     loss: list[str] | None = option("Name of a loss; repeatable.")
-    threads: list[int] | None = option("Threads [default: 1 and 2]; repeatable.", min=1)
+    threads: list[int] | None = option("Threads [default: 1 and 2, on cuda 1]; repeatable.", min=1)
     device: str = option("cpu or cuda.", "cpu")
     compiled: bool = option("Also with torch.compile.", False, "--compiled")
     repeats: int = option("Runs, of which the best counts.", 20, min=1)
@@ -316,7 +316,7 @@ def losses_on_tensors(options: Tensors) -> Document:
         raise InvalidArgumentError("losses on tensors need torch: install refsolve[torch]")
     losses = one_of("loss", options.loss, torch_losses.LOSSES)
     measure = partial(partial, torch_losses.measure, repeats=options.repeats, losses=losses)
-    threads = options.threads or (1, 2)
+    threads = options.threads or ((1,) if options.device == "cuda" else (1, 2))
     cells = torch_losses.cells(options.size or (), options.device, threads, options.compiled)
     jobs = {name: measure(*cell) for name, cell in cells.items()}
     sections = {"timings": torch_losses.SECTION}

@@ -306,6 +306,7 @@ def _pairs(found: Sequence[Any]) -> str:
 
 
 def _check_order(lowest: int, highest: int) -> None:
+    """Refuse a grid of C that is empty."""
     if highest < lowest:
         raise InvalidArgumentError(
             f"highest is {highest}, lowest is {lowest}; expected lowest <= highest"

@@ -7,6 +7,7 @@ import typer
 
 from verification.app.console import check_file, progress
 from verification.app.options import command, option
+from verification.errors import InvalidArgumentError
 from verification.report.document import Document
 
 app = typer.Typer(add_completion=False)
@@ -43,6 +44,8 @@ def selftest(options: Options) -> Document | None:
     o = options
     if o.file is not None:
         check_file("file", o.file)
+    if (o.fill is None) != (not o.check):
+        raise InvalidArgumentError("expected --fill RECORD and --check NAME together, or neither")
     with progress(1) as task:
 
         def step(done: int, total: int, name: str) -> None:
@@ -56,10 +59,9 @@ def selftest(options: Options) -> Document | None:
         from verification.selftest.detection_report import document
 
         if o.fill is not None:
-            check_file("fill", o.fill)
             checks = o.check or ()
             filled = detection_matrix.fill(o.fill, checks, o.only, step)
-            typer.echo(f"{filled} rows have the cells of {', '.join(checks)} now", err=True)
+            typer.echo(f"{filled} rows have the cells of {', '.join(checks)} now")
             return None
         matrix = detection_matrix.run(
             o.profile, o.seed, o.only, o.jobs, right=o.right, until_killed=o.until_killed, file=o.file, progress=step
