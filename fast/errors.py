@@ -45,6 +45,28 @@ class ClusterError(InvalidParameterError, ConnectionError):
     """A Dask cluster whose scheduler is lost, or that has had no worker for some time."""
 
 
+class ContradictionError(FastError, ArithmeticError):
+    """A lower bound on the optimum above an upper one: one of them is wrong, and nothing is certified.
+
+    Bounds are rounded outwards, so this is a fault of :mod:`fast` or of the machine's arithmetic.
+
+    Parameters
+    ----------
+    primal, dual : float
+        The upper bound, and the lower one.
+    """
+
+    def __init__(self, primal: float, dual: float) -> None:
+        self.primal, self.dual = primal, dual
+        super().__init__(
+            f"a lower bound {dual!r} on the optimum above an upper one {primal!r}: expected none, both are "
+            "rounded outwards; nothing is certified, please report the data and the parameters"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.primal, self.dual)
+
+
 class DatasetError(FastError, OSError):
     """A shipped data file is missing or damaged."""
 

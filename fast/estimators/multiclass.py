@@ -30,6 +30,7 @@ from fast.models.multiclass_erm import (
     train,
 )
 from fast.solvers.multiclass_bounds import claims
+from fast.solvers.rounding import consistent
 from fast.solvers.rows import dense, is_sparse
 from fast.solvers.state import Counted, TrainingState, certified_gap
 
@@ -295,8 +296,13 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
             features, K, A = None, self._map.K, dense(self.dual_coef_)
             values, W = kernel_objectives(K, A, y, r, loss), A.T
         known = result.bounds if K is None else None
-        P, D = known or claims(
-            features, K, W, result.dual_variables, y, r, loss, values, float(self.tol)
+        P, D = consistent(
+            *(
+                known
+                or claims(
+                    features, K, W, result.dual_variables, y, r, loss, values, float(self.tol)
+                )
+            )
         )
         self.primal_objective_, self.dual_objective_ = P, D
         self.dual_gap_ = certified_gap(P, D)

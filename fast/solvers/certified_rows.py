@@ -96,7 +96,7 @@ def _excess(variant, k, r, s, top, above):
 def hinge_masses(dual_variables, first, y, r, norms, loss, blocks, spread):
     """From dual variables to blocks a_i: (gains, sizes, mass moved times norms, what that costs).
 
-    ``masses`` and ``blocks`` are (data, indices, indptr); a block begins with its own class.
+    ``dual_variables`` and ``blocks`` are (data, indices, indptr); a block begins with its own class.
     ``spread[j]`` grows by sum_i |a_ij| norms_i.
     """
     variant, k, gamma = loss

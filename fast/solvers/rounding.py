@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fast.errors import ContradictionError
 from fast.solvers.rows import TINY, squared_norms
 
 EPS = float(np.finfo(np.float64).eps)
@@ -42,14 +43,27 @@ def confirmed(
     claimed: tuple[float, float],
     tol: float,
 ) -> tuple[float, float]:
-    """The best of the ``bounds`` (P, D) in one arithmetic after the other, until they are `enough`."""
+    """The best of the ``bounds`` (P, D) in one arithmetic after the other, until they are `enough`.
+
+    Raises
+    ------
+    ContradictionError
+        D > P.
+    """
     primal, dual = np.inf, -np.inf
     for real in levels:
         with np.errstate(all="ignore"):
             above, below = bounds(real)
-        primal, dual = min(above, primal), max(below, dual)
+        primal, dual = consistent(min(above, primal), max(below, dual))
         if enough(primal, dual, claimed, tol):
             break
+    return primal, dual
+
+
+def consistent(primal: float, dual: float) -> tuple[float, float]:
+    """The bounds, rounded outwards, unless they contradict each other."""
+    if dual > primal:
+        raise ContradictionError(primal, dual)
     return primal, dual
 
 

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from fast import TopKSVC
+from fast.errors import ContradictionError
 from fast.models.multiclass_erm import TopKEntropy, TopKHinge
 from fast.solvers.multiclass_bounds import _Level
+from fast.solvers.rounding import confirmed
 
 KINDS = ("alpha", "beta")
 LOSSES = [TopKHinge.named(v, k, gamma) for v in KINDS for k in (1, 2, 4) for gamma in (0.0, 0.5)]
@@ -73,3 +76,27 @@ def test_scores_that_overflow_bound_nothing(loss):
     one.W = one.W * 1e308
     with np.errstate(all="ignore"):
         assert one.bounds()[0] == np.inf
+
+
+def test_bounds_that_contradict_each_other_certify_nothing():
+    with pytest.raises(
+        ContradictionError, match=r"2\.5 on the optimum above an upper one 2\.0"
+    ) as raised:
+        confirmed([np.float64], lambda real: (2.0, 2.5), (2.0, 2.0), 1e-3)
+    assert (raised.value.primal, raised.value.dual) == (2.0, 2.5)
+    pairs = iter([(3.0, 1.0), (0.5, 0.0)])  # of two arithmetics
+    with pytest.raises(ContradictionError):
+        confirmed([np.float64, np.longdouble], lambda real: next(pairs), (1.5, 1.5), 1e-9)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.5])
+def test_a_fit_whose_bounds_are_wrong_ends_in_an_error(monkeypatch, gamma):
+    """Were the lower bound too high, a gap of 0 would be claimed."""
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 4
+    X = np.eye(4)[y] + 0.5 * rng.standard_normal((80, 4))
+    TopKSVC(gamma=gamma).fit(X, y)
+    bounds = _Level.bounds
+    monkeypatch.setattr(_Level, "bounds", lambda self: (bounds(self)[0], 1.01 * bounds(self)[0]))
+    with pytest.raises(ContradictionError):
+        TopKSVC(gamma=gamma).fit(X, y)
