@@ -32,6 +32,7 @@ from fast.solvers.audit_pass import Form, evaluated, objectives
 from fast.solvers.dask_passes import passes_of
 from fast.solvers.free_intercept import newton_step
 from fast.solvers.one_vs_rest_training import train as train_signed
+from fast.solvers.rounding import consistent
 from fast.solvers.rows import dense
 from fast.solvers.state import certified_gap
 
@@ -80,10 +81,13 @@ class AuditResult:
     intercept: np.ndarray = field(repr=False)
     optimum: "AuditResult | None" = None
 
+    def __post_init__(self) -> None:
+        consistent(self.primal, self.dual)
+
     @property
     def gap(self) -> float:
         """P less the least P, at most."""
-        return max(self.primal - self.dual, 0.0)
+        return self.primal - self.dual
 
     @property
     def relative_gap(self) -> float:
