@@ -67,7 +67,7 @@ def test_a_threshold_by_halving_keeps_its_promise_also_where_thousands_of_entrie
     report = verify(
         solver, "simplex.projection", accuracy=accuracy, checks=["distributions"], shrink=False
     )
-    assert max(each.instance["a"].size for each in report.results) >= 10_000
+    assert max(result.instance["a"].size for result in report.results) >= 10_000
     assert report.ok
 
 

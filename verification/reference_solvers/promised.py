@@ -22,7 +22,7 @@ def bisect(
     rho: float = 0.0,
     until: Callable[[float, float], bool] = lambda width, share: width <= 1e-10 * share,
 ) -> Array:
-    """The simplex, its threshold by halving an interval; all errors of its width add up to little beside the numbers."""
+    """The simplex, its threshold by halving an interval until errors of its width add up to little."""
     a, share = np.asarray(a, dtype=float), max(abs(float(np.max(a))), r) / np.size(a)
     low, high = float(a.max()) - r, float(a.max())
     while not until(high - low, share) and low < (middle := low + (high - low) / 2) < high:
