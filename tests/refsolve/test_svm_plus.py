@@ -133,11 +133,17 @@ def test_the_gap_of_multipliers_alone_is_free_of_their_scale():
     module = models.svm_plus_squared_hinge
     X, y, Z = draw(14, 3, 2, 6)
     given = {"X": X, "y": y, "Z": Z, "C": 1.2, "lam": 0.7}
-    best = certified("svm_plus_squared_hinge.dual", **given).x
+    found = certified("svm_plus_squared_hinge.dual", **given)
+    best = found.x
+    assert np.isinf(module.relative_gap(0 * best, **given))
+    H = (X @ X.T) * np.outer(y, y) + naive.printed_kernel(Z @ Z.T, 1.2, 0.7)
     other = best + 0.01 * np.where(y > 0, 1 / (y > 0).sum(), 1 / (y < 0).sum())
     for alpha, least, most in ((best, 0, 1e-8), (other, 1e-5, 0.5)):
         gap = module.relative_gap(alpha, **given)
         assert least <= gap <= most
+        lower = alpha.sum() ** 2 / (2 * alpha @ H @ alpha)  # the dual value of the best multiple
+        assert lower <= found.value * (1 + 1e-9)
+        assert found.value <= lower / (1 - gap) * (1 + 1e-9)
         np.testing.assert_allclose(
             module.relative_gap(5 * alpha, **given), gap, rtol=1e-9, atol=1e-12
         )

@@ -191,39 +191,56 @@ def test_expected_failure_that_passes_is_a_failure():
     assert "remove it from xfail" in report.summary()
 
 
+ACCURACY = r"expected a relative accuracy 0 < accuracy < 1, e\.g\. 1e-10"
+ERRORS = r"expected a type of errors narrower than Exception, e\.g\. ValueError"
+CAN_FIX, NUMBER = "can fix k, r, rho", "expected a number > 0"
+NONE_SUCH = r"no instance of .* has this value; expected one such as"
+
+
 @pytest.mark.parametrize(
-    ("arguments", "error"),
+    ("arguments", "words"),
     [
-        ({"problem": "topk_simplex_gamma.projection"}, UnknownProblemError),
-        ({"problem": "simplex.value"}, UnknownProblemError),
-        ({"profile": "slow"}, InvalidArgumentError),
-        ({"checks": ["tie"]}, InvalidArgumentError),
-        ({"checks": ["conjugate", "trained"]}, InvalidArgumentError),
-        ({"candidate": None, "problem": PROBLEM, "timeout": 0}, InvalidArgumentError),
-        ({"xfail": ["tie"]}, InvalidArgumentError),
-        ({"xfail": "tie"}, InvalidArgumentError),
-        ({"seed": 0.5}, InvalidArgumentError),
-        ({"seed": "1"}, InvalidArgumentError),
-        ({"timeout": "3"}, InvalidArgumentError),
-        ({"fixed": ["k"]}, InvalidArgumentError),
-        *(({"accuracy": value}, InvalidArgumentError)
-          for value in (0, -1e-9, np.nan, np.inf, 1, 1.5, "1e-3", True)),
-        *(({"refuses": value}, InvalidArgumentError)
-          for value in (Exception, int, "Nothing", "none:Error", KeyboardInterrupt)),
-        *(({"fixed": {name: value}}, InvalidArgumentError) for name, value in (
-            ("K", 3), ("a", 3), ("k", 0), ("k", 2.5), ("k", True), ("k", "two"), ("r", -1), ("rho", np.nan))),
-        ({"count": 5}, InvalidArgumentError),
-        ({"profile": "soak", "count": 0}, InvalidArgumentError),
-        ({"profile": "soak", "seconds": -1.0}, InvalidArgumentError),
+        ({"profile": "slow"}, "expected one of quick, thorough, soak"),
+        ({"checks": ["tie"]}, "expected some of certified_gap, .*, ties"),
+        ({"checks": ["conjugate", "trained"]}, f"{PROBLEM} has other ones, expected some of"),
+        ({"candidate": None, "problem": PROBLEM, "timeout": 0}, "expected seconds > 0"),
+        ({"timeout": "3"}, "expected seconds > 0"),
+        ({"xfail": ["tie"]}, r"expected a file \*\.toml, or 'check'"),
+        ({"xfail": "tie"}, r"expected a file \*\.toml, or 'check'"),
+        *(({"seed": value}, "expected an integer >= 0") for value in (0.5, "1")),
+        *(({"accuracy": value}, ACCURACY) for value in (0, -1e-9, np.nan, np.inf, 1, 1.5, "1e-3", True)),
+        *(({"refuses": value}, ERRORS) for value in (Exception, int, "Nothing", KeyboardInterrupt)),
+        ({"refuses": "none:Error"}, "no such module"),
+        ({"fixed": ["k"]}, "expected a mapping"),
+        *(({"fixed": {name: value}}, words) for name, value, words in (
+            ("K", 3, CAN_FIX), ("a", 3, CAN_FIX), ("k", 0, NONE_SUCH), ("k", "two", NONE_SUCH),
+            ("k", 2.5, "expected an integer"), ("k", True, "expected a number$"),
+            ("r", -1, NONE_SUCH), ("rho", np.nan, NONE_SUCH))),
+        ({"count": 5}, "only a soak run is bounded by it"),
+        ({"profile": "soak", "count": 0}, NUMBER),
+        ({"profile": "soak", "seconds": -1.0}, NUMBER),
     ],
 )  # fmt: skip
-def test_bad_arguments(arguments, error):
-    says = r"expected|can fix k, r, rho|only a soak run|refuses="
-    with pytest.raises(error, match=says) as caught:
+def test_bad_arguments(arguments, words):
+    """The message begins with the argument, and the name that it fixes, and says what is expected."""
+    with pytest.raises(InvalidArgumentError, match=words) as caught:
         verify(**{"candidate": projections.alpha, "problem": PROBLEM, **arguments})
     name, value = list(arguments.items())[-1]
-    wanted = [name, *value] if isinstance(value, dict) else [name]
-    assert error is UnknownProblemError or any(f"{each}" in str(caught.value) for each in wanted)
+    fixed = [f"{each!r}: " for each in value] if isinstance(value, dict) else []
+    assert str(caught.value).startswith(f"{name}=")
+    assert all(each in str(caught.value) for each in fixed)
+
+
+@pytest.mark.parametrize(
+    ("problem", "words"),
+    [
+        ("topk_simplex_gamma.projection", r"expected STEM\.OPERATION, such as topk_simplex_alpha"),
+        ("simplex.value", r"expected one of simplex\.projection"),
+    ],
+)
+def test_unknown_problems(problem, words):
+    with pytest.raises(UnknownProblemError, match=f"problem='{problem}' is not known; {words}"):
+        verify(projections.alpha, problem)
 
 
 def test_progress_is_reported():

@@ -62,6 +62,15 @@ def test_right_solvers_pass_at_their_promise_and_only_there(problem):
     assert verify(solver, problem, checks=["scales"], every=5, shrink=False).counts["fail"]
 
 
+def test_a_threshold_by_halving_keeps_its_promise_also_where_thousands_of_entries_add_up():
+    solver, accuracy = PROMISED["simplex.projection"]
+    report = verify(
+        solver, "simplex.projection", accuracy=accuracy, checks=["distributions"], shrink=False
+    )
+    assert max(result.instance["a"].size for result in report.results) >= 10_000
+    assert report.ok
+
+
 def test_a_promise_takes_the_place_of_rounding_and_no_less():
     instance = Instance.of("simplex.projection", a=np.array([1.0, 0.7, -0.3]), r=1.0, rho=0.0)
     own = tolerance.size_factor(6) * tolerance.precision(instance)

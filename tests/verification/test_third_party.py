@@ -92,7 +92,9 @@ def test_every_stranger_has_a_record_and_says_what_was_found(name):
 
 
 @pytest.mark.parametrize(
-    "path", sorted(Path(third_party.__file__).parent.glob("*[!_].py")), ids=str
+    "path",
+    sorted(Path(third_party.__file__).parent.glob("*[!_].py")),
+    ids=lambda path: path.stem,
 )
 def test_the_foreign_package_is_imported_when_it_is_needed(path):
     allowed = {*sys.stdlib_module_names, "numpy", "verification"}

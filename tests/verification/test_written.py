@@ -9,8 +9,10 @@ import pytest
 from verification import certificates, verify
 from verification.instances import families
 from verification.instances.instance import Instance
+from verification.kit.loop import applicable
 from verification.problems.problem import fast_candidate, lookup
 from verification.selftest import written
+from verification.selftest.written import eighth, seventh
 from verification.verdicts.verdict import Candidate
 
 THIRD = {port["name"]: port for port in written.ports("third")}
@@ -19,6 +21,8 @@ PORTS = {
     for name in ("third", "fourth", "fifth", "sixth")
     for port in written.ports(name)
 }
+#: Checks that judge an answer by itself; every problem has one of them.
+JUDGES = ("ground_truth", "fenchel_young", "conjugate", "trained")
 #: Every call by itself is right.
 LATER = ("beta_update_answers_in_one_buffer",)
 
@@ -182,3 +186,22 @@ def test_without_an_exact_solution_shapes_decide_nothing_and_raise_nothing(monke
     right = fast_candidate("topk_hinge_beta.value")
     report = verify(right, "topk_hinge_beta.value", checks=["shapes"], fixed={"k": 5}, shrink=False)
     assert report.counts["inconclusive"] == len(report.results) > 0
+
+
+@pytest.mark.parametrize(
+    ("solver", "problem", "options"),
+    [
+        pytest.param(*port, id=f"{name}-{port[1]}")
+        for name, ports in (("seventh", seventh.PORTS), ("eighth", eighth.PORTS))
+        for port in ports
+    ],
+)
+def test_a_right_port_passes(solver, problem, options):
+    """By the exact solution where a check compares with it; skipped is what a port does not take, some options."""
+    has = applicable(lookup(problem))
+    check = next(name for name in JUDGES if name in has)
+    every = 20 if check == "trained" else 10
+    report = verify(solver, problem, checks=[check], every=every, shrink=False, **options)
+    assert report.ok, report.summary()
+    assert report.counts["pass"] >= 3
+    assert report.counts["pass"] + report.counts["skipped"] == len(report.results)

@@ -31,7 +31,7 @@ def promise_of_float32_sums(a: Array, k: int, r: float = 1.0, rho: float = 0.0) 
 @wrong("simplex.projection", accuracy=1e-8)
 def promise_in_absolute_units(a: Array, r: float = 1.0, rho: float = 0.0) -> Array:
     """A bisection that ends at a width of 1e-8, which is no relative accuracy where entries are small."""
-    return bisect(a, r, until=lambda width, size: width <= 1e-8)
+    return bisect(a, r, until=lambda width, share: width <= 1e-8)
 
 
 @wrong("simplex.projection", accuracy=1e-2)

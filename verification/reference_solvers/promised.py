@@ -20,12 +20,12 @@ def bisect(
     a: Array,
     r: float = 1.0,
     rho: float = 0.0,
-    until: Callable[[float, float], bool] = lambda width, size: width <= 1e-10 * size,
+    until: Callable[[float, float], bool] = lambda width, share: width <= 1e-10 * share,
 ) -> Array:
-    """The simplex, its threshold by halving an interval until its width is small beside the numbers in it."""
-    a, size = np.asarray(a, dtype=float), max(abs(float(np.max(a))), r)
+    """The simplex, its threshold by halving an interval until errors of its width add up to little."""
+    a, share = np.asarray(a, dtype=float), max(abs(float(np.max(a))), r) / np.size(a)
     low, high = float(a.max()) - r, float(a.max())
-    while not until(high - low, size) and low < (middle := low + (high - low) / 2) < high:
+    while not until(high - low, share) and low < (middle := low + (high - low) / 2) < high:
         above = np.maximum(a - middle, 0.0).sum() > r
         low, high = (middle, high) if above else (low, middle)
     return np.asarray(np.maximum(a - high, 0.0))

@@ -145,7 +145,7 @@ LEMMA_1 = stated(
 # Lemma 2: the conjugate of a loss of score differences.
 # ==========================================================================================
 
-FormulaLemma2 = Callable[[Matrix, Vector, Vector, int], Fraction | None]
+ConjugateAt = Callable[[Matrix, Vector, Vector, int], Fraction | None]
 
 
 def zeroed(u: Vector, j: int) -> Vector:
@@ -174,7 +174,7 @@ def formula(pieces: Matrix, offsets: Vector, y: Vector, j: int) -> Fraction | No
 
 
 def _check_lemma_2(
-    trial: Trial, *, pieces: Matrix, offsets: Vector, j: int, y: Vector, formula: FormulaLemma2
+    trial: Trial, *, pieces: Matrix, offsets: Vector, j: int, y: Vector, formula: ConjugateAt
 ) -> None:
     left = conjugate(of_differences(pieces, j), offsets, y)
     right = formula(pieces, offsets, y, j)

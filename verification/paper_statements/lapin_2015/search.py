@@ -188,7 +188,7 @@ def _without_empty_upper(a: Vector, k: int, rho: Fraction) -> Vector | None:
     return None if x is None or not partition(x, k).upper else x
 
 
-SEARCH_SEARCH = stated(
+SEARCH = stated(
     "Projection, search in exact arithmetic",
     draw=draw_target,
     check=_check_exact,

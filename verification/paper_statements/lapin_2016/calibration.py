@@ -80,7 +80,7 @@ LEMMA_2 = stated(
 # Proposition 1: the one-vs-all hinge loss is not calibrated.
 # ==========================================================================================
 
-HALF_PROPOSITION_1 = Fraction(1, 2)
+HALF = Fraction(1, 2)
 
 
 def pieces(m: int, y: int) -> list[Piece]:
@@ -114,7 +114,7 @@ BINARY = stated(
     "Proposition 1, Bayes optimal function",
     draw=_draw_binary,
     check=_check_binary,
-    says={"bayes": lambda p: Fraction(1 if p > HALF_PROPOSITION_1 else -1)},
+    says={"bayes": lambda p: Fraction(1 if p > HALF else -1)},
     wrong={
         "threshold 1/3": {"bayes": lambda p: Fraction(1 if p > Fraction(1, 3) else -1)},
         "2p - 1": {"bayes": lambda p: 2 * p - 1},
@@ -128,7 +128,7 @@ def _draw_proposition_1(rng: Rng) -> Inputs:
         if rng.random() < 0.3:  # one class above 1/2
             first = int(rng.integers(len(p)))
             return {"p": [(v + int(j == first)) / 2 for j, v in enumerate(p)]}
-        if max(p) < HALF_PROPOSITION_1:
+        if max(p) < HALF:
             return {"p": p}
 
 
@@ -203,8 +203,6 @@ PROPOSITION_2 = stated(
 # Proposition 3: the multiclass hinge loss is not calibrated, for any k.
 # ==========================================================================================
 
-HALF_PROPOSITION_3 = Fraction(1, 2)
-
 
 def _draw_proposition_3(rng: Rng) -> Inputs:
     p = draw_probabilities(rng, int(rng.integers(2, 5)), largest=6)
@@ -218,7 +216,7 @@ def _draw_proposition_3(rng: Rng) -> Inputs:
 def bayes(p: Vector) -> Vector:
     """The printed minimiser: a lead of 1 for a class with p_y >= 1/2, else a constant."""
     first = p.index(max(p))
-    return [ONE if j == first and max(p) >= HALF_PROPOSITION_3 else ZERO for j in range(len(p))]
+    return [ONE if j == first and max(p) >= HALF else ZERO for j in range(len(p))]
 
 
 def _check_risk(
@@ -265,7 +263,7 @@ def _check_ties(trial: Trial, *, p: Vector, lead: Callable[[Vector], Fraction | 
 
 
 def _lead(p: Vector) -> Fraction | None:
-    return None if max(p) == HALF_PROPOSITION_3 else Fraction(int(max(p) > HALF_PROPOSITION_3))
+    return None if max(p) == HALF else Fraction(int(max(p) > HALF))
 
 
 PROPOSITION_3 = stated(
@@ -275,7 +273,7 @@ PROPOSITION_3 = stated(
     says={"lead": _lead},
     wrong={
         "constant for max p < 2/3": {"lead": lambda p: Fraction(int(max(p) > Fraction(2, 3)))},
-        "at 1/2 too": {"lead": lambda p: Fraction(int(max(p) >= HALF_PROPOSITION_3))},
+        "at 1/2 too": {"lead": lambda p: Fraction(int(max(p) >= HALF))},
     },
 )
 
@@ -285,7 +283,7 @@ PROPOSITION_3 = stated(
 # ==========================================================================================
 
 
-def risk_proposition_4(p: Vector, w: Vector) -> Log:
+def softmax_risk(p: Vector, w: Vector) -> Log:
     """Expected softmax loss at the scores log w."""
     total = log(sum(w, ZERO))
     for p_y, w_y in zip(p, w, strict=True):
@@ -307,7 +305,7 @@ def _check_proposition_4(
 ) -> None:
     best = weights(p)
     same = all(v * p[0] == other[0] * p_y for v, p_y in zip(other, p, strict=True))
-    least, elsewhere = risk_proposition_4(p, best), risk_proposition_4(p, other)
+    least, elsewhere = softmax_risk(p, best), softmax_risk(p, other)
     trial.exactly(
         least <= elsewhere and (least == elsewhere) == same,
         "other scores are as good, or better",
@@ -315,7 +313,7 @@ def _check_proposition_4(
         elsewhere=elsewhere,
     )
     trial.exactly(
-        risk_proposition_4(p, [3 * v for v in best]) == least,
+        softmax_risk(p, [3 * v for v in best]) == least,
         "the minimiser is not free up to a constant",
     )
     trial.exactly(optimal(best, p, k), "the minimiser is not top-k Bayes optimal", w=best)
@@ -345,7 +343,7 @@ def _draw_zero(rng: Rng) -> Inputs:
 def _check_attained_proposition_4(trial: Trial, *, p: Vector, w: Vector, attained: bool) -> None:
     """Halving the weight of a class of probability 0 lowers the risk."""
     lower = [v / 2 if p_y == 0 else v for p_y, v in zip(p, w, strict=True)]
-    falls = risk_proposition_4(p, lower) < risk_proposition_4(p, w)
+    falls = softmax_risk(p, lower) < softmax_risk(p, w)
     trial.exactly(falls != attained, "the expected loss falls further", w=w)
 
 

@@ -279,7 +279,7 @@ PROPOSITION_5 = stated(
 #: (z, k, gamma) -> projection p
 Projection = Callable[[Vector, int, Fraction], Vector]
 #: (b, c, k, gamma) -> conjugate, None for +infinity
-ConjugateProposition6 = Callable[[Vector, Vector, int, Fraction], Fraction | None]
+SmoothHingeConjugate = Callable[[Vector, Vector, int, Fraction], Fraction | None]
 
 
 def projection(z: Vector, k: int, gamma: Fraction) -> Vector:
@@ -287,7 +287,7 @@ def projection(z: Vector, k: int, gamma: Fraction) -> Vector:
     return project_simplex(z, k, ZERO, gamma)
 
 
-def conjugate_proposition_6(b: Vector, c: Vector, k: int, gamma: Fraction) -> Fraction | None:
+def smooth_hinge_conjugate(b: Vector, c: Vector, k: int, gamma: Fraction) -> Fraction | None:
     """gamma/2 ||b||^2 - <c,b> on the top-k simplex."""
     if not inside(b, alpha_halfspaces(len(b), k)):
         return None
@@ -323,7 +323,7 @@ def _check_proposition_6(
     k: int,
     gamma: Fraction,
     projection: Projection,
-    conjugate: ConjugateProposition6,
+    conjugate: SmoothHingeConjugate,
     constant: Function,
 ) -> None:
     def printed(point: Vector) -> Fraction:
@@ -381,7 +381,7 @@ PROPOSITION_6 = stated(
     check=_check_proposition_6,
     says={
         "projection": projection,
-        "conjugate": conjugate_proposition_6,
+        "conjugate": smooth_hinge_conjugate,
         "constant": lambda gamma: 1 / gamma,
     },
     wrong={
@@ -389,7 +389,7 @@ PROPOSITION_6 = stated(
         "projection on the simplex": {"projection": lambda z, k, gamma: projection(z, 1, gamma)},
         "conjugate on the beta set": {"conjugate": _on_beta},
         "gamma in place of gamma/2": {
-            "conjugate": lambda b, c, k, gamma: conjugate_proposition_6(b, c, k, 2 * gamma)
+            "conjugate": lambda b, c, k, gamma: smooth_hinge_conjugate(b, c, k, 2 * gamma)
         },
         "smoothness 1/(2 gamma)": {"constant": lambda gamma: 1 / (2 * gamma)},
         "smoothness gamma": {"constant": lambda gamma: gamma},
@@ -402,7 +402,7 @@ PROPOSITION_6 = stated(
 # ==========================================================================================
 
 #: v in R^m, y -> conjugate, None for +infinity
-ConjugateProposition7 = Callable[[Vector, int], Log | None]
+EntropyConjugate = Callable[[Vector, int], Log | None]
 
 
 def printed(v: Vector, y: int) -> Log | None:
@@ -439,7 +439,7 @@ def _draw_proposition_7(rng: Rng) -> Inputs:
 
 
 def _check_proposition_7(
-    trial: Trial, *, v: Vector, w: Vector, y: int, conjugate: ConjugateProposition7
+    trial: Trial, *, v: Vector, w: Vector, y: int, conjugate: EntropyConjugate
 ) -> None:
     value = conjugate(v, y)
     x = [v_j + int(j == y) for j, v_j in enumerate(v)]  # the target of the loss's gradient

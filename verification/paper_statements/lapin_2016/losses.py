@@ -312,7 +312,7 @@ def _draw_equation_14(rng: Rng) -> Inputs:
     return {"w": w, "y": y, "k": 2}
 
 
-def printed_equation_14(w: Vector, y: int) -> Fraction:
+def one_and_ratios(w: Vector, y: int) -> Fraction:
     """Exp of (14) at the scores log w: 1 + the sum over the others."""
     return 1 + sum(ratios(w, y), ZERO)
 
@@ -332,7 +332,7 @@ EQUATION_14 = stated(
     "Equation (14)",
     draw=_draw_equation_14,
     check=_check_equation_14,
-    says={"loss": printed_equation_14, "kept": dropped},
+    says={"loss": one_and_ratios, "kept": dropped},
     wrong={
         "without the 1": {"loss": lambda w, y: sum(ratios(w, y), ZERO)},
         "nothing dropped": {"kept": lambda w, k: w},

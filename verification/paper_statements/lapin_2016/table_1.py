@@ -62,7 +62,7 @@ LOGS: dict[str, LogLoss] = {
 }
 
 
-def _draw_table_1_convex(rng: Rng) -> Inputs:
+def _draw_convex(rng: Rng) -> Inputs:
     m = int(rng.integers(3, 6))
     return {
         "f": draw_vector(rng, m, spread=2),
@@ -97,7 +97,7 @@ def bent(m: int, y: int, k: int, high: Fraction = Fraction(64)) -> list[Vector]:
     ]
 
 
-def _check_table_1_convex(
+def _check_convex(
     trial: Trial,
     *,
     f: Vector,
@@ -124,8 +124,8 @@ def _check_table_1_convex(
 
 CONVEX = stated(
     "Table 1, convexity",
-    draw=_draw_table_1_convex,
-    check=_check_table_1_convex,
+    draw=_draw_convex,
+    check=_check_convex,
     says={"hinges": HINGES, "logs": LOGS, "bending": truncated},
     wrong={
         "psi_k too": {"hinges": {"psi": lambda f, y, k, gamma: max(ZERO, kth(margins(f, y), k))}},
@@ -164,7 +164,7 @@ def _two_classes(p: Vector) -> Vector:
     return [v / total if y in kept else ZERO for y, v in enumerate(p)]
 
 
-def _draw_table_1_smooth(rng: Rng, positive: bool) -> Inputs:
+def _draw_calibrated(rng: Rng, positive: bool) -> Inputs:
     m = int(rng.integers(3, 6))
     k, gamma = int(rng.integers(1, m)), Fraction(int(rng.integers(1, 9)), 4)
     p = draw_probabilities(rng, m, least=0, largest=4)
@@ -185,7 +185,7 @@ def _wrong_pairs(p: Vector, g: Vector, k: int) -> list[tuple[int, int]]:
     return sorted(pairs)
 
 
-def _check_table_1_smooth(
+def _check_calibrated(
     trial: Trial,
     *,
     p: Vector,
@@ -225,10 +225,8 @@ def _multiply(w: Vector, i: int, j: int, t: Fraction) -> Vector:
 
 def _calibrated(name: str, loss: Callable, positive: bool, wrong: dict[str, Any]) -> Claim:
     says = {"loss": loss, "apart": _multiply if positive else _add, "guessed": lambda k: k}
-    draw = partial(_draw_table_1_smooth, positive=positive)
-    return stated(
-        f"Table 1, {name}", draw=draw, check=_check_table_1_smooth, says=says, wrong=wrong
-    )
+    draw = partial(_draw_calibrated, positive=positive)
+    return stated(f"Table 1, {name}", draw=draw, check=_check_calibrated, says=says, wrong=wrong)
 
 
 def _in_its_place(loss: Callable, hinge: Callable) -> dict[str, Any]:
@@ -249,14 +247,14 @@ def _smooth_beta(g: Vector, y: int, k: int, gamma: Fraction) -> Fraction:
 
 _FEWER = {"one guess fewer": {"guessed": lambda k: max(1, k - 1)}}
 
-SMOOTH_ALPHA_TABLE_1_SMOOTH = _calibrated(
+SMOOTH_ALPHA_CALIBRATED = _calibrated(
     "smooth top-k hinge alpha",
     _smooth_alpha,
     False,
     {"without smoothing": {"loss": lambda g, y, k, gamma: hinge_alpha(margins(g, y), k)}, **_FEWER},
 )
 
-SMOOTH_BETA_TABLE_1_SMOOTH = _calibrated(
+SMOOTH_BETA_CALIBRATED = _calibrated(
     "smooth top-k hinge beta",
     _smooth_beta,
     False,
@@ -272,11 +270,11 @@ def _entropy_beta(w: Vector, y: int, k: int, gamma: Fraction) -> Any:
     return entropy_beta(ratios(w, y), k)
 
 
-ENTROPY_ALPHA_TABLE_1_SMOOTH = _calibrated(
+ENTROPY_ALPHA_CALIBRATED = _calibrated(
     "top-k entropy alpha", _entropy_alpha, True, _in_its_place(_entropy_alpha, hinge_alpha)
 )
 
-ENTROPY_BETA_TABLE_1_SMOOTH = _calibrated(
+ENTROPY_BETA_CALIBRATED = _calibrated(
     "top-k entropy beta", _entropy_beta, True, _in_its_place(_entropy_beta, hinge_beta)
 )
 
@@ -362,7 +360,7 @@ RANKING = stated(
 LEAST = 1e-9
 
 
-def _draw_table_1_evidence(rng: Rng, smooth: bool) -> Inputs:
+def _draw_margins(rng: Rng, smooth: bool) -> Inputs:
     m = int(rng.integers(3, 5))
     k = int(rng.integers(2, m))
     least = int(rng.choice([1, 9]))  # half of the p are nearly uniform
@@ -370,9 +368,7 @@ def _draw_table_1_evidence(rng: Rng, smooth: bool) -> Inputs:
     return {"p": p, "k": k, "gamma": float(rng.choice([0.25, 1, 4])) if smooth else None}
 
 
-def _check_table_1_evidence(
-    trial: Trial, *, p: Vector, k: int, gamma: float | None, stem: str
-) -> None:
+def _check_margins(trial: Trial, *, p: Vector, k: int, gamma: float | None, stem: str) -> None:
     """Margins between all classes of different probability, p decreasing."""
     q = np.array([float(v) for v in p])
     smoothing = {"gamma": gamma} if stem.startswith("smooth") else {}
@@ -397,22 +393,18 @@ def _check_table_1_evidence(
 def _margins(name: str, stem: str, hinge: str) -> Claim:
     return stated(
         f"Table 1, margins, {name}",
-        draw=partial(_draw_table_1_evidence, smooth=stem.startswith("smooth")),
-        check=_check_table_1_evidence,
+        draw=partial(_draw_margins, smooth=stem.startswith("smooth")),
+        check=_check_margins,
         says={"stem": stem},
         wrong={"the hinge": {"stem": hinge}},
     )
 
 
-SMOOTH_ALPHA_TABLE_1_EVIDENCE = _margins(
+SMOOTH_ALPHA_MARGINS = _margins(
     "smooth top-k hinge alpha", "smooth_topk_hinge_alpha", "topk_hinge_alpha"
 )
-SMOOTH_BETA_TABLE_1_EVIDENCE = _margins(
+SMOOTH_BETA_MARGINS = _margins(
     "smooth top-k hinge beta", "smooth_topk_hinge_beta", "topk_hinge_beta"
 )
-ENTROPY_ALPHA_TABLE_1_EVIDENCE = _margins(
-    "top-k entropy alpha", "topk_entropy_alpha", "topk_hinge_alpha"
-)
-ENTROPY_BETA_TABLE_1_EVIDENCE = _margins(
-    "top-k entropy beta", "topk_entropy_beta", "topk_hinge_beta"
-)
+ENTROPY_ALPHA_MARGINS = _margins("top-k entropy alpha", "topk_entropy_alpha", "topk_hinge_alpha")
+ENTROPY_BETA_MARGINS = _margins("top-k entropy beta", "topk_entropy_beta", "topk_hinge_beta")

@@ -265,7 +265,7 @@ def quadratic_dual(problem: Problem, columns: Array) -> Fraction:
     return found
 
 
-def target_proposition_11(q: Array, y: int) -> Array:
+def entropy_target(q: Array, y: int) -> Array:
     """B = q without y, less q_y."""
     return np.delete(q, y) - q[y]
 
@@ -339,7 +339,7 @@ PROPOSITION_11 = stated(
     draw=_draw_update,
     check=_check_identity,
     says={
-        "target": target_proposition_11,
+        "target": entropy_target,
         "curvature": curvature,
         "factor": Fraction(1, 2),
         "domain": alpha_halfspaces,
@@ -423,7 +423,7 @@ SYSTEM = stated(
 # ==========================================================================================
 
 
-def target_proposition_10(q: Array, y: int, k_ii: Fraction, smoothing: Fraction) -> Array:
+def hinge_target(q: Array, y: int, k_ii: Fraction, smoothing: Fraction) -> Array:
     """B = (q without y + (1 - q_y) 1)/(<x_i,x_i> + gamma n lam)."""
     return differences(q, y) / (k_ii + smoothing)
 
@@ -438,13 +438,11 @@ def _draw_proposition_10(rng: Rng) -> Inputs:
     return {**draw_update(rng, zero_examples=True), "gamma": gamma}
 
 
-SAYS = {"target": target_proposition_10, "bias": bias, "radius": lambda problem: problem.radius}
+SAYS = {"target": hinge_target, "bias": bias, "radius": lambda problem: problem.radius}
 WRONG: Mapping[str, Mapping[str, Any]] = {
     "rho = 1": {"bias": lambda k_ii, smoothing: ONE},
     "gamma forgotten in b": {
-        "target": lambda q, y, k_ii, smoothing: target_proposition_10(
-            q, y, k_ii or ONE, 0 * smoothing
-        )
+        "target": lambda q, y, k_ii, smoothing: hinge_target(q, y, k_ii or ONE, 0 * smoothing)
     },
     "rho complemented": {"bias": lambda k_ii, smoothing: 1 - bias(k_ii, smoothing)},
     "radius 1": {"radius": lambda problem: ONE},

@@ -304,7 +304,7 @@ GAIN = stated(
 # -------------------------------------------------------------------------- two forms
 
 
-def printed_equation_5(j: int, k: int) -> Fraction:
+def loss_of_precision(j: int, k: int) -> Fraction:
     """j/(j+k) - (j-1)/(j+k-1)."""
     return Fraction(j, j + k) - Fraction(j - 1, j + k - 1)
 
@@ -317,7 +317,7 @@ def product(j: int, k: int) -> Fraction:
 def _check_forms(trial: Trial, *, j: int, k: int, form: Callable[[int, int], Fraction]) -> None:
     # What (5) is for: the precision that positive k loses when a j-th negative comes above it.
     lost = Fraction(k, k + j - 1) - Fraction(k, k + j)
-    trial.exactly(printed_equation_5(j, k) == lost, "not the loss of precision", lost=lost)
+    trial.exactly(loss_of_precision(j, k) == lost, "not the loss of precision", lost=lost)
     trial.exactly(form(j, k) == lost, "another value", value=form(j, k), lost=lost)
 
 
@@ -455,7 +455,7 @@ CLOSED = stated(
 Choice = Callable[[Sequence[Fraction]], int]
 
 
-def printed_algorithm_1(values: Sequence[Fraction]) -> int:
+def best_up_to_p(values: Sequence[Fraction]) -> int:
     """Argmax over {1..P}."""
     return maximisers(values[:-1])[-1]
 
@@ -493,7 +493,7 @@ PRINTED = stated(
     "Algorithm 1 as printed",
     draw=draw_lists,
     check=_check,
-    says={"choices": (printed_algorithm_1,)},
+    says={"choices": (best_up_to_p,)},
     right={"choices": (largest,)},
 )
 
@@ -501,7 +501,7 @@ RIGHT = PRINTED.corrected(
     "Algorithm 1 over {1..P+1}",
     says={"choices": (largest, smallest)},
     wrong={
-        "as printed": {"choices": (printed_algorithm_1,)},
+        "as printed": {"choices": (best_up_to_p,)},
         "over {2..P+1}": {"choices": (lambda values: 1 + maximisers(values[1:])[-1],)},
         "argmin": {"choices": (lambda values: maximisers([-v for v in values])[-1],)},
         "the first rank with h < 0": {
@@ -539,5 +539,5 @@ EXACT = stated(
     draw=draw_samples,
     check=_check_all,
     says={"choice": largest},
-    wrong={"over {1..P}": {"choice": printed_algorithm_1}, "always P+1": {"choice": len}},
+    wrong={"over {1..P}": {"choice": best_up_to_p}, "always P+1": {"choice": len}},
 )

@@ -25,7 +25,7 @@ from verification.paper_statements.mohapatra_2014 import stated
 # ==========================================================================================
 
 #: (function on 1..p, p) -> place of its maximum
-SearchEquation6 = Callable[[Callable[[int], Fraction], int], int]
+Search = Callable[[Callable[[int], Fraction], int], int]
 
 
 def unimodal(values: Vector) -> bool:
@@ -48,7 +48,7 @@ def bisect_right(f: Callable[[int], Fraction], p: int) -> int:
     return first(lambda i: f(i) > f(i + 1), 1, p)
 
 
-def scan_equation_6(f: Callable[[int], Fraction], p: int) -> int:
+def scan_all(f: Callable[[int], Fraction], p: int) -> int:
     """All values."""
     return max(range(1, p + 1), key=f)
 
@@ -67,7 +67,7 @@ def _check_equation_6(
     *,
     steps: list[int],
     shape: Callable[[list[int]], list[int]],
-    searches: tuple[SearchEquation6, ...],
+    searches: tuple[Search, ...],
 ) -> None:
     values = [Fraction(v) for v in accumulate(shape(steps), initial=0)]
     trial.exactly(unimodal(values), "not unimodal by (6)", values=values)
@@ -81,25 +81,25 @@ def _check_equation_6(
         )
 
 
-def concave_equation_6(steps: list[int]) -> list[int]:
+def descending(steps: list[int]) -> list[int]:
     """The same steps in descending order."""
     return sorted(steps, reverse=True)
 
 
-BOTH: tuple[SearchEquation6, ...] = (bisect_left, bisect_right)
+BOTH: tuple[Search, ...] = (bisect_left, bisect_right)
 
 PRINTED_EQUATION_6 = stated(
     "Equation (6), binary search",
     draw=_draw,
     check=_check_equation_6,
     says={"shape": list, "searches": BOTH},
-    right={"shape": concave_equation_6},
+    right={"shape": descending},
 )
 
 # ------------------------------------------------------------------------ what any search needs
 
 
-def looks_at(most: Callable[[int], int]) -> SearchEquation6:
+def looks_at(most: Callable[[int], int]) -> Search:
     """The best of the first so many values, or the place behind them if they are all equal."""
 
     def search(f: Callable[[int], Fraction], p: int) -> int:
@@ -112,7 +112,7 @@ def looks_at(most: Callable[[int], int]) -> SearchEquation6:
     return search
 
 
-def missed(search: SearchEquation6, p: int) -> tuple[int, Vector | None]:
+def missed(search: Search, p: int) -> tuple[int, Vector | None]:
     """Number of places looked at where all is 0, and a spike elsewhere that is then missed."""
     asked: set[int] = set()
 
@@ -130,7 +130,7 @@ def missed(search: SearchEquation6, p: int) -> tuple[int, Vector | None]:
 
 
 def _check_spikes(
-    trial: Trial, *, p: int, searches: tuple[SearchEquation6, ...], enough: Callable[[int], int]
+    trial: Trial, *, p: int, searches: tuple[Search, ...], enough: Callable[[int], int]
 ) -> None:
     for search in searches:
         looks, spike = missed(search, p)
@@ -149,7 +149,7 @@ ANY_SEARCH = stated(
         "searches": (
             bisect_left,
             bisect_right,
-            scan_equation_6,
+            scan_all,
             looks_at(lambda p: p - 1),
             looks_at(lambda p: p - 2),
         ),
@@ -180,7 +180,7 @@ def draw_many(rng: Rng, p: int = 10, n: int = 10) -> Inputs:
     return {"s": s, "t": t}
 
 
-def concave_proposition_1(values: Sequence[Fraction]) -> bool:
+def is_concave(values: Sequence[Fraction]) -> bool:
     """Steps in descending order."""
     steps = [b - a for a, b in pairwise(values)]
     return steps == sorted(steps, reverse=True)
@@ -219,12 +219,12 @@ PRINTED_PROPOSITION_1 = stated(
 
 STRONGER = PRINTED_PROPOSITION_1.also(
     "Proposition 1, stronger",
-    says={"domain": lambda p, j: min(p, j) + 1, "shape": concave_proposition_1},
+    says={"domain": lambda p, j: min(p, j) + 1, "shape": is_concave},
     wrong={
         "one rank more": {"domain": lambda p, j: min(p, j) + 2},
         "on {1..P+1}": {"domain": lambda p, j: p + 1},
         "strictly concave": {"shape": strictly_concave},
-        "convex": {"shape": lambda values: concave_proposition_1([-v for v in values])},
+        "convex": {"shape": lambda values: is_concave([-v for v in values])},
     },
 )
 
@@ -287,7 +287,7 @@ class Column:
         return term(k, self.j, self.s, self.t)
 
 
-SearchAlgorithm2 = Callable[[Column], int]
+ColumnSearch = Callable[[Column], int]
 
 
 def bisect(column: Column, last: int) -> int:
@@ -317,7 +317,7 @@ def printed(column: Column) -> int:
     return i_1 if column.value(i_1) >= rest[i_2 - p - 1] else i_2
 
 
-def scan_algorithm_2(column: Column) -> int:
+def scan_column(column: Column) -> int:
     """All P steps, summed from below."""
     best, most, total = column.p + 1, ZERO, ZERO
     for k in range(column.p, 0, -1):
@@ -347,7 +347,7 @@ def all_values_first(column: Column) -> int:
 # ------------------------------------------------------------------------------------ the result
 
 
-def _check_algorithm_2(trial: Trial, *, s: Vector, t: Vector, search: SearchAlgorithm2) -> None:
+def _check_algorithm_2(trial: Trial, *, s: Vector, t: Vector, search: ColumnSearch) -> None:
     ranks = [search(Column(j, s, t)) for j in range(1, len(t) + 1)]
     right = [maximisers(delta(j, s, t))[-1] for j in range(1, len(t) + 1)]
     value, best = pairs_turned(ranks, s, t), pairs_turned(right, s, t)
@@ -370,7 +370,7 @@ PRINTED_ALGORITHM_2 = stated(
 )
 
 
-def _check_ranks(trial: Trial, *, s: Vector, t: Vector, search: SearchAlgorithm2) -> None:
+def _check_ranks(trial: Trial, *, s: Vector, t: Vector, search: ColumnSearch) -> None:
     ranks = [search(Column(j, s, t)) for j in range(1, len(t) + 1)]
     right = [maximisers(delta(j, s, t))[-1] for j in range(1, len(t) + 1)]
     trial.exactly(ranks == right, "not the largest argmax", ranks=ranks, right=right)
@@ -402,7 +402,7 @@ def _draw_long(rng: Rng) -> Inputs:
 
 
 def _check_cost(
-    trial: Trial, *, s: Vector, t: Vector, search: SearchAlgorithm2, cost: Callable[[int], int]
+    trial: Trial, *, s: Vector, t: Vector, search: ColumnSearch, cost: Callable[[int], int]
 ) -> None:
     column = Column(len(t), s, t)
     rank = search(column)
@@ -428,7 +428,7 @@ COST_PRINTED = stated(
 COST_RIGHT = COST_PRINTED.corrected(
     "Algorithm 2, cost",
     wrong={
-        "the greedy": {"search": scan_algorithm_2},
+        "the greedy": {"search": scan_column},
         "one less": {"cost": lambda p: logarithm(p) - 1},
         "constant": {"cost": lambda p: 4},
     },
@@ -443,7 +443,7 @@ def _draw_all(rng: Rng) -> Inputs:
 
 
 def _check_total(
-    trial: Trial, *, s: Vector, t: Vector, search: SearchAlgorithm2, cost: Callable[[int, int], int]
+    trial: Trial, *, s: Vector, t: Vector, search: ColumnSearch, cost: Callable[[int, int], int]
 ) -> None:
     columns = [Column(j, s, t) for j in range(1, len(t) + 1)]
     for column in columns:
@@ -463,7 +463,7 @@ TOTAL = stated(
     check=_check_total,
     says={"search": corrected, "cost": both_parts},
     wrong={
-        "the greedy": {"search": scan_algorithm_2},
+        "the greedy": {"search": scan_column},
         "no P^2": {"cost": lambda p, n: n * logarithm(p)},
         "half of the logarithm": {
             "cost": lambda p, n: min(n, p) * (p + 1) // 2 + max(n - p, 0) * logarithm(p) // 2

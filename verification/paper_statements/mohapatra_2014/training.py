@@ -38,7 +38,7 @@ from verification.paper_statements.mohapatra_2014.losses import hinge, lists, wo
 #: A ranking as a cut of one dimension: its loss, and the slope of its change of score in w.
 Cut = tuple[Fraction, Fraction]
 #: (loss, slope, C) of a mixture of rankings -> dual value
-DualEquation3Dual = Callable[[Fraction, Fraction, Fraction], Fraction]
+DualValue = Callable[[Fraction, Fraction, Fraction], Fraction]
 
 
 def cuts(labels: Labels, x: Vector) -> list[Cut]:
@@ -96,7 +96,7 @@ def _check_equation_3_dual(
     c: Fraction,
     w: Fraction,
     weights: Vector,
-    value: DualEquation3Dual,
+    value: DualValue,
     sign: int,
 ) -> None:
     found = cuts(labels, x)
@@ -108,7 +108,7 @@ def _check_equation_3_dual(
     trial.exactly(d == p, "the largest dual value is not the least primal value", primal=p, dual=d)
 
 
-DUAL_EQUATION_3_DUAL = stated(
+EQUATION_3_DUAL = stated(
     "Problem (3), dual",
     draw=_draw_equation_3_dual,
     check=_check_equation_3_dual,
@@ -339,7 +339,7 @@ BOUND_RIGHT = stated(
 # ==========================================================================================
 
 #: (loss, slope of the mixture of rankings, sum mu_i y_i x_i, sum mu_i, C) -> dual value
-DualEquation10Dual = Callable[[Fraction, Fraction, Fraction, Fraction, Fraction], Fraction]
+EasyDualValue = Callable[[Fraction, Fraction, Fraction, Fraction, Fraction], Fraction]
 
 
 def dual_value(
@@ -384,7 +384,7 @@ def _check_equation_10_dual(
     weights: Vector,
     masses: Vector,
     beyond: Fraction,
-    value: DualEquation10Dual,
+    value: EasyDualValue,
     balanced: bool,
 ) -> None:
     found = cuts(labels, x)
@@ -416,7 +416,7 @@ def _solution(
     found: list[Cut],
     gap: Fraction,
     c: Fraction,
-    value: DualEquation10Dual,
+    value: EasyDualValue,
 ) -> tuple[Fraction, Fraction]:
     """Primal and dual value at the exact dual solution: mu = 0, or mu on the closest pair."""
     free = best_mixture(found, c)
@@ -433,7 +433,7 @@ def _solution(
     return primal(labels, x, w, c), value(best[0], best[1], mass * gap, 2 * mass, c)
 
 
-DUAL_EQUATION_10_DUAL = stated(
+EQUATION_10_DUAL = stated(
     "Problem (10), dual, corrected",
     draw=_draw_equation_10_dual,
     check=_check_equation_10_dual,
