@@ -6,7 +6,8 @@ ended by itself, it ends there again. The record is of the trainers' own functio
 changes the way on purpose records it anew, and sees in the difference whether it became shorter:
 ``python tests/fast/test_training_paths.py``. A loss or solver that is new joins the record then. With
 ``--again`` and another BLAS (``OPENBLAS_CORETYPE=Prescott``, ``Haswell``) or processor
-(``NUMBA_CPU_NAME=generic``), a path is cut where they come to differ. One that stands still is left out.
+(``NUMBA_CPU_NAME=generic``; of NumPy ``NPY_DISABLE_CPU_FEATURES=X86_V3,X86_V4,AVX512_ICL,AVX512_SPR``), a path
+is cut where they come to differ. One that stands still is left out.
 """
 
 import itertools
