@@ -38,4 +38,22 @@ def check_certificate(model, X, y, sample_weight=None, *, slack=None, **data):
         assert (np.diff(history["primal"]) <= slack * history["primal"][1:]).all()
         assert history["gap"][-1] == model.dual_gap_
         assert history["iteration"][-1] == model.n_iter_
+    elif "class" in history:
+        check_classes(model)
     return found if parts == (found,) else parts
+
+
+def check_classes(model):
+    """The history of an SVM+: the checks of each class, which only get better and end at the model."""
+    history = model.history_
+    assert set(history) == {"class", "iteration", "time", "primal", "dual", "gap"}
+    assert (history["iteration"] > 0).sum() == model.n_iter_
+    claims = (model.primal_objective_, model.dual_objective_, model.dual_gaps_)
+    for j, (primal, dual, gap) in enumerate(zip(*map(np.ravel, claims), strict=True)):
+        own = {name: column[history["class"] == j] for name, column in history.items()}
+        steps = own["iteration"].tolist()
+        assert steps in ([0], list(range(1, len(steps) + 1)))  # [0]: interrupted before the first
+        assert (np.diff(own["primal"]) <= 1e-9 * own["primal"][1:]).all()
+        assert (np.diff(own["dual"]) >= -1e-14 * np.abs(own["dual"][1:])).all()
+        assert (np.diff(own["time"]) >= 0.0).all()
+        assert (own["primal"][-1], own["dual"][-1], own["gap"][-1]) == (primal, dual, gap)

@@ -63,6 +63,46 @@ def test_small_problems_are_solved_to_rounding_and_large_ones_to_tol(monkeypatch
     assert train(X, y, 3.0, 3, HINGE, tol=0.9).n_iter <= 3
 
 
+def test_only_class_lists_without_a_start_are_given_one(monkeypatch):
+    X, y = classes(n=60, m=5, d=4)
+    asked = []
+    monkeypatch.setattr(
+        multiclass_erm, "dual_of_smaller_weights", lambda *given: asked.append(given[3])
+    )
+    for loss, start, expected in (
+        (HINGE, None, [1.0]),
+        (ENTROPY, None, []),
+        (HINGE, sp.csr_array((60, 5)), []),
+    ):
+        asked.clear()
+        train(X, y, 0.01, 5, loss, start=start, max_iter=2)
+        assert asked == expected
+
+
+def test_weak_regularisation_is_reached_in_steps_of_ten(monkeypatch):
+    X, y = classes(n=60, m=5, d=4)
+    squares = (X**2).sum(axis=1)
+    for C, steps in ((1.0, 0), (29.9 / squares.mean(), 0), (31.0 / squares.mean(), 1), (301.0 / squares.mean(), 2),
+                     (1e9, 3)):  # fmt: skip
+        asked = []
+
+        def make(name, r, asked=asked):
+            asked.append((name, float(r[0])))
+            return ActiveSetSolver(X, y, r, 5, HINGE, 0)
+
+        start = multiclass_erm.dual_of_smaller_weights(make, squares, np.full(60, C), 1.0)
+        assert [r for _, r in asked] == pytest.approx([C * 10.0**-q for q in range(steps, 0, -1)])
+        assert (start is None) == (steps == 0)
+        if steps:
+            s = start.sum(axis=1)
+            assert s.max() <= C * (1 + 1e-12)
+            assert s.max() > 0.0
+            before = multiclass_erm.dual_objective(X, y, np.full(60, C), start, HINGE)
+            assert before == pytest.approx(
+                objectives(HINGE, X, y, np.full(60, C), np.zeros((5, 4)), start)[1]
+            )
+
+
 def test_duals_are_rescaled_by_block():
     dual_variables = np.array([[0.0, 2.0], [1.0, 0.0], [3.0, 0.0]])
     old, new = np.array([1.0, 2.0, 0.0]), np.array([10.0, 1.0, 5.0])

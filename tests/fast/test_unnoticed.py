@@ -15,6 +15,7 @@ from fast.losses import (
 from fast.ranking import exact
 from fast.sets import simplex
 from fast.solvers.constrained_risk import EasyProblem
+from fast.solvers.plain_svm import hinge_offset
 
 
 def numbers(rng, count):
@@ -46,6 +47,20 @@ def test_a_hinge_on_its_kink_has_the_subgradient_zero(loss):
     found = loss.gradient(scores, [0, 0], k=2)
     expected = [[-0.5, 0.5, 0.0, 0.0]] if loss is topk_hinge_beta else [[0.0] * 4]
     np.testing.assert_array_equal(found, [*expected, [0.0] * 4])
+
+
+def test_the_offset_is_in_the_middle_of_the_best(rng):
+    for i in range(60):
+        n = int(rng.integers(2, 9))
+        y = np.where(rng.random(n) < 0.5, -1.0, 1.0)
+        f, cost = rng.standard_normal(n), rng.uniform(0.5, 2.0, n)
+        if i % 2:  # equal weights: as many on both sides, a flat piece
+            y, cost = np.where(np.arange(n) % 2, -1.0, 1.0), np.ones(n)
+        grid = np.sort(y - f)
+        values = np.array([cost @ np.maximum(1.0 - y * (f + b), 0.0) for b in grid])
+        best = grid[values <= values.min() + 1e-12]
+        middle = 0.5 * (best[0] + best[-1])
+        assert hinge_offset(f, y, cost) == pytest.approx(middle, abs=1e-12)
 
 
 def test_rows_of_other_types_are_read_in_pieces(rng, monkeypatch):
