@@ -4,16 +4,15 @@ from typing import Any
 
 import numpy as np
 
+from fast._largest import largest
 from fast._validation import check_k
 from fast.estimators._blocks import row_by_row
 
 
 def best_classes(f: np.ndarray, k: Any, classes: np.ndarray) -> np.ndarray:
-    """The k classes with the largest scores f (n, m), best first, (n, k)."""
+    """The k classes with the largest scores f (n, m), best first, of equal ones the first, (n, k)."""
     k = check_k(k, len(classes), " (the number of classes)")
-    best = np.argpartition(-f, k - 1, axis=1)[:, :k]
-    rank = np.argsort(-np.take_along_axis(f, best, axis=1), axis=1, kind="stable")
-    return np.asarray(classes[np.take_along_axis(best, rank, axis=1)])
+    return np.asarray(classes[largest(f, k)])
 
 
 class ClassScores:

@@ -296,14 +296,10 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
             features, K, A = None, self._map.K, dense(self.dual_coef_)
             values, W = kernel_objectives(K, A, y, r, loss), A.T
         known = result.bounds if K is None else None
-        P, D = consistent(
-            *(
-                known
-                or claims(
-                    features, K, W, result.dual_variables, y, r, loss, values, float(self.tol)
-                )
-            )
+        bounds = known or claims(
+            features, K, W, result.dual_variables, y, r, loss, values, float(self.tol)
         )
+        P, D = consistent(*bounds)
         self.primal_objective_, self.dual_objective_ = P, D
         self.dual_gap_ = certified_gap(P, D)
         if self._map is None:

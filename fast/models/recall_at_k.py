@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fast._largest import largest
 from fast.errors import InvalidParameterError
 from fast.ranking.labels import own_of
 from fast.solvers import structured
@@ -82,9 +83,7 @@ def _best(scores: np.ndarray, places: np.ndarray, most: int) -> np.ndarray:
     """The ``most`` places of largest scores, in descending order."""
     if most == 0:
         return places[:0]
-    own = -scores[places]
-    near = np.argpartition(own, most - 1)[:most]
-    return places[near[np.argsort(own[near], kind="stable")]]
+    return places[largest(scores[places], most)]
 
 
 def check_k(k: Any, n: int) -> int:

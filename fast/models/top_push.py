@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from fast._largest import largest
 from fast._validation import number
 from fast.errors import InvalidParameterError
 from fast.ranking.labels import own_of
@@ -137,7 +138,7 @@ class _Run:
 
 def _first(scores: np.ndarray, most: int) -> np.ndarray:
     """Places of the largest scores."""
-    return np.argpartition(-scores, min(most, len(scores)) - 1)[:most]
+    return largest(scores, min(most, len(scores)))
 
 
 def train(

@@ -303,9 +303,8 @@ class QuasiNewtonSolver(PrimalPasses):
         if self.finished is not None and (self.kept or self.finished[1] is not None):
             found: tuple[float, float] | None = self.finished[1]
             return found
-        if self.kept or not hasattr(
-            self.loss, "rows"
-        ):  # nothing bounds what rounding does to those
+        bounded = hasattr(self.loss, "rows")  # elsewhere nothing bounds what rounding does
+        if self.kept or not bounded:
             return None
         P, D, _ = self._claims(W)
         if self.best is not None and not np.array_equal(self.best, W):

@@ -61,7 +61,7 @@ def choose_solver(solver: str, X: Any, r: np.ndarray, loss: Loss, m: int = 2) ->
         return fitting[0]
     if solver not in SOLVERS or solver_class(solver).NEEDS not in able:
         needs = f", which needs {solver_class(solver).NEEDS}" if solver in SOLVERS else ""
-        known = [name for name in ("auto", *SOLVERS) if name == "auto" or name in fitting]
+        known = ["auto", *(name for name in SOLVERS if solver_class(name).NEEDS in able)]
         raise InvalidParameterError(
             "solver", f"{solver!r} for {stem}{needs}", f"one of {known}", "use 'auto'"
         )

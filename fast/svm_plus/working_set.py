@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fast._largest import largest
 from fast.solvers.rows import is_sparse
 from fast.solvers.state import TrainingRun, TrainingState
 from fast.svm_plus.data import Bound, Model, SVMPlusData
@@ -163,7 +164,7 @@ def worst(violation: np.ndarray, known: np.ndarray, count: int) -> np.ndarray:
     violation[known] = 0.0
     where = np.flatnonzero(violation > NOISE)
     if len(where) > count:
-        where = where[np.argpartition(violation[where], -count)[-count:]]
+        where = where[largest(violation[where], count)]
     return where
 
 

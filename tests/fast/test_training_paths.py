@@ -165,8 +165,6 @@ def followed(run: Any, change: float = 0.0) -> np.ndarray:
         warnings.simplefilter("ignore", ConvergenceWarning)
         for module in (multiclass_erm, one_vs_rest_training):
             patch.setattr(module, "POLISHED_SIZE", 0)
-        # whichever of equal ones numpy takes depends on the processor
-        patch.setattr(np, "argpartition", lambda a, kth, axis=-1: np.argsort(a, axis, "stable"))
         history = run(lambda X: X * (1.0 + change * rng.standard_normal(X.shape)) if change else X)
     if not isinstance(history, dict):
         history = {name: [h[name] for h in history] for name in ("gap", "primal")}

@@ -5,7 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from fast import _rows
+from fast import TopKSVC, _rows
+from fast._largest import largest
 from fast.errors import InvalidParameterError
 from fast.losses import (
     multilabel_entropy,
@@ -113,3 +114,22 @@ def test_a_point_is_repaired_as_far_as_it_must_be(rng):
             assert float((A @ found).min()) == pytest.approx(max(least, 1.0), rel=1e-12)
             if least >= 0.5:
                 np.testing.assert_allclose(found, w / min(least, 1.0))
+
+
+@pytest.mark.parametrize("shape", [(12,), (40, 12), (3, 700)])
+@pytest.mark.parametrize("values", [2, 5, 1000])
+def test_of_equal_numbers_the_first_are_the_largest(shape, values):
+    """On every processor, so that predictions do not depend on it."""
+    v = np.random.default_rng(values).integers(values, size=shape) / 8.0
+    order = np.argsort(-v, axis=-1, kind="stable")
+    for count in (1, 2, 7, 12):
+        np.testing.assert_array_equal(largest(v, count), order[..., :count])
+
+
+def test_the_best_of_equal_scores_is_what_is_predicted():
+    model = TopKSVC().fit(np.eye(3), [0, 1, 2])
+    model.coef_ = np.zeros((3, 3))
+    np.testing.assert_array_equal(
+        model.predict_topk(np.eye(3), k=1)[:, 0], model.predict(np.eye(3))
+    )
+    np.testing.assert_array_equal(model.predict_topk(np.eye(3), k=2), [[0, 1]] * 3)

@@ -8,7 +8,7 @@ import typer
 from verification.app.console import check_file, progress
 from verification.app.options import command, option
 from verification.errors import InvalidArgumentError
-from verification.report.document import Document
+from verification.report.document import Document, Paragraph
 
 app = typer.Typer(add_completion=False)
 
@@ -34,7 +34,7 @@ class Options:
 
 
 @command(app)
-def selftest(options: Options) -> Document | None:
+def selftest(options: Options) -> Document:
     """Verify the verifier, on wrong solvers and on right ones.
 
     Prints the detection matrix. Ends with exit code 1 if a wrong solver survives the thorough profile,
@@ -61,8 +61,8 @@ def selftest(options: Options) -> Document | None:
         if o.fill is not None:
             checks = o.check or ()
             filled = detection_matrix.fill(o.fill, checks, o.only, step)
-            typer.echo(f"{filled} rows have the cells of {', '.join(checks)} now")
-            return None
+            done = Paragraph(f"{filled} rows have the cells of {', '.join(checks)} now")
+            return Document("Cells that a record lacked", (done,), data={"filled": filled})
         matrix = detection_matrix.run(
             o.profile, o.seed, o.only, o.jobs, right=o.right, until_killed=o.until_killed, file=o.file, progress=step
         )  # fmt: skip
