@@ -7,6 +7,10 @@ and by what rounding may hide. D is that of the multipliers made feasible. Where
 
 the maximiser is computed in float64 and not trusted: missing M g = sum gamma_i zt_i by r costs
 ||r||^2/(2 lam), since M >= lam I.
+
+A kernel matrix K is positive semidefinite up to the rounding of its entries. For a model with the
+coefficients p and multipliers whose own model has the coefficients a, P >= D + 1/2 (p - a)'K(p - a)
+holds for any symmetric K: D is lowered where that last term is negative.
 """
 
 from __future__ import annotations
@@ -135,17 +139,19 @@ class Level:
             alpha, beta = self._of_mass(alpha, beta, y)
         gamma = alpha + beta
         square = self.x.pulled_square(alpha * y, alpha)
+        square += self.x.negative(self._vector(solution.w, solution.coef), alpha * y, alpha)
         if self.z is None:
             part = (alpha * alpha / cost).sum() if problem.squared else self.real(0)
         elif not problem.squared:
             off = gamma - cost
             part = self.z.pulled_square(off, gamma + cost) / self.lam
+            part += self._negative(solution, off, gamma + cost)
             off = abs(off) + (n + 8) * eps * (gamma + cost)
             part += (self.delta / self.lam * off**2).sum()
         else:
             if min(self.z.n, self.z.width + 1) > LARGEST_FACTOR:
                 return self._believed(solution, gamma)
-            part = self._deformed_square(gamma)
+            part = self._deformed_square(gamma, solution)
         gain = alpha.sum()
         return down(gain - (square + part) / 2 - (n + 16) * eps * (gain + square + part))
 
@@ -174,8 +180,14 @@ class Level:
         largest = float(np.minimum(diagonal, 1 / np.asarray(self.cost, np.float64)).max())
         return down(solution.result.dual - Q_ERROR / 2 * largest * float(gamma.sum()) ** 2)
 
-    def _deformed_square(self, gamma: Any) -> Any:
-        """Upper bound on gamma'Q gamma."""
+    def _negative(self, solution: Any, pull: Any, size: Any) -> Any:
+        """Upper bound on -lam ||v - sum pull_i z_i / lam||^2, but at least 0."""
+        assert self.z is not None
+        v = self._vector(solution.v, solution.correction_coef)
+        return self.lam * self.z.negative(v, pull / self.lam, 2 * size / self.lam)
+
+    def _deformed_square(self, gamma: Any, solution: Any) -> Any:
+        """Upper bound on gamma'Q gamma, for the model of a solution."""
         assert self.z is not None
         n, eps, cost, lam, delta = len(gamma), self.eps, self.cost, self.lam, self.delta
         theta = lam / (lam + delta * cost)
@@ -205,6 +217,7 @@ class Level:
         norm = square + rho * rho + (h * h).sum()
         value = 2 * (gamma * xi).sum() - (cost * xi * xi).sum() - lam * norm
         value += (r_v + r_rho**2 + (r_h * r_h).sum()) / lam
+        value += self._negative(solution, pull, size + cost * slip / ((n + 8) * eps))
         value += lam * off + (2 * abs(pull) * slip).sum() + (cost * slip * slip).sum()
         sizes = 2 * (gamma * abs(xi)).sum() + (cost * xi * xi).sum() + lam * norm
         return value + (n + 16) * eps * sizes
@@ -291,8 +304,14 @@ class TwoViewLevel(Level):
         given = np.stack([solution.alpha, *solution.beta]).astype(self.real)
         alpha = repaired(given, y, self.bounds)
         tie, size = alpha[2], alpha[:2] + abs(alpha[2])
-        square = self.x.pulled_square(alpha[0] * y - tie, size[0])
-        square += self.z.pulled_square(alpha[1] * y + tie, size[1])
+        w = self._vector(solution.w, solution.coef)
+        v = self._vector(solution.v, solution.correction_coef)
+        square = self.real(0)
+        for space, p, a, part in (
+            (self.x, w, alpha[0] * y - tie, size[0]),
+            (self.z, v, alpha[1] * y + tie, size[1]),
+        ):
+            square += space.pulled_square(a, part) + space.negative(p, a, part)
         gain, paid = alpha[:2].sum(), self.free * abs(tie).sum() + square / 2
         return down(gain - paid - (3 * len(y) + 16) * self.eps * (gain + 2 * paid))
 

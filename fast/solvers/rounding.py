@@ -121,6 +121,10 @@ class Rows:
         length = np.sqrt((found * found).sum()) * (1 + (self.width + 4) * self.eps)
         return (length + 2 * (self.n + 8) * self.eps * (size * self.norms).sum()) ** 2
 
+    def negative(self, p: Any, a: Any, size: Any) -> Any:
+        """An upper bound on -||p - sum a_i x_i||^2, but at least 0; ``size`` as above."""
+        return self.real(0)
+
 
 class MappedRows(Rows):
     """The same from the rows Phi_y(x_i), x_i in the y-th of m blocks, by rows (i, y); p is (md,)."""
@@ -182,3 +186,13 @@ class Gram:
         found, slip = self.square(a)
         off = (self.n + 8) * self.eps * size
         return found + slip + (off * self.reach(2 * abs(a) + off)).sum()
+
+    def negative(self, p: Any, a: Any, size: Any) -> Any:
+        """As of `Rows`; above 0 where K is not positive semidefinite, by its own rounding."""
+        d = p - a
+        if not d.any():
+            return self.real(0)
+        off, reach = (self.n + 8) * self.eps * (size + abs(p)), self.sizes @ abs(d)
+        slip = 2 * (self.n + 4) * self.eps * (abs(d) * reach).sum()
+        slip += (off * (2 * reach + self.sizes @ off)).sum()
+        return max(slip - (d * (self.K @ d)).sum(), self.real(0))
