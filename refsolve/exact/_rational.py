@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from refsolve import catalogue
 
 Vector = Sequence[Fraction]
 ZERO = Fraction(0)
+Number = TypeVar("Number", bound=Fraction | int)
 
 
 def clip(value: Fraction, low: Fraction, high: Fraction) -> Fraction:
@@ -18,9 +19,7 @@ def clip(value: Fraction, low: Fraction, high: Fraction) -> Fraction:
     return min(max(value, low), high)
 
 
-def neighbours(
-    knots: Sequence[Fraction], before: Callable[[Fraction], bool]
-) -> tuple[Fraction, Fraction]:
+def neighbours(knots: Sequence[Number], before: Callable[[Number], bool]) -> tuple[Number, Number]:
     """The two ascending knots between which a condition ceases to hold."""
     last = len(knots) - 1
     at = bisect_left(knots, True, min(1, last), last, key=lambda knot: not before(knot))

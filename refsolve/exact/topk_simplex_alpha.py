@@ -5,55 +5,61 @@ largest: p(delta) and q(delta) solve sum (p - B)_+ = delta = sum (q - A)_+, B = 
 A = a_[k] - rest, and delta is the only root of p + q = min{(S_k(a) + delta)/(k + rho k^2), r/k}.
 """
 
+import math
 from bisect import bisect_right
 from fractions import Fraction
 from operator import itemgetter
 
-from refsolve.exact._rational import ZERO, Vector, clip
+from refsolve.exact._rational import ZERO, Vector, clip, neighbours
+
+Pieces = list[tuple[int, int, int]]
 
 
 def project(a: Vector, k: int, r: Fraction | None, rho: Fraction) -> list[Fraction]:
     """Minimiser of 1/2||x - a||^2 + rho/2 s^2; ``r=None`` drops the bound on the sum."""
     d = len(a)
-    order = sorted(a, reverse=True)
-    top_sum = sum(order[:k], ZERO)
+    # in units of their common denominator all entries are integers
+    unit = math.lcm(*(v.denominator for v in a))
+    scaled = [v.numerator * (unit // v.denominator) for v in a]
+    order = sorted(scaled, reverse=True)
+    top_sum = sum(order[:k])
     if k > d or top_sum <= 0 or r == 0:
         return [ZERO] * d
     kappa = k + rho * k * k
     last = order[k - 1]
+    cap = None if r is None else r * unit / k
 
-    def height(delta: Fraction) -> Fraction:
-        u = (top_sum + delta) / kappa
-        return u if r is None else min(u, r / k)
+    def height(delta: Fraction | int) -> Fraction:
+        u = Fraction(top_sum + delta) / kappa
+        return u if cap is None else min(u, cap)
 
-    u = height(ZERO)
+    u = height(0)
     if k == d:
-        return [u] * d
+        return [u / unit] * d
     if last - order[k] >= u:  # the k largest stand clear of the rest
-        return [u if v > order[k] else ZERO for v in a]
+        return [u / unit if v > order[k] else ZERO for v in scaled]
     # walk along delta until p + q catches up with u; all three are piecewise linear
     above = _inverse([v - last for v in reversed(order[:k])])
     below = _inverse([last - v for v in order[k:]])
-    knots = {knot for knot, *_ in above} | {knot for knot, *_ in below}
-    if r is not None and r / k * kappa > top_sum:
-        knots.add(r / k * kappa - top_sum)
-    left = ZERO
-    for right in [*sorted(knots - {ZERO}), None]:
-        if right is None or _at(above, right) + _at(below, right) >= height(right):
-            break
-        left = right
-    probe = left + 1 if right is None else right
-    low = _at(above, left) + _at(below, left) - height(left)
-    high = _at(above, probe) + _at(below, probe) - height(probe)
-    delta = left - low * (probe - left) / (high - low)
-    q = _at(below, delta)
-    return [clip(v - (last - q), ZERO, height(delta)) for v in a]
+
+    def behind(delta: Fraction | int) -> Fraction:
+        return _at(above, delta) + _at(below, delta) - height(delta)
+
+    knots: set[Fraction | int] = {0, *(piece[0] for piece in (*above, *below))}
+    if cap is not None and cap * kappa > top_sum:
+        knots.add(cap * kappa - top_sum)
+    last_knot = max(knots)
+    left, right = neighbours([*sorted(knots), last_knot + unit], lambda delta: behind(delta) < 0)
+    low, high = behind(left), behind(right)
+    delta = left - low * (right - left) / (high - low)
+    bottom, top = last - _at(below, delta), height(delta)
+    return [clip(v - bottom, ZERO, top) / unit for v in scaled]
 
 
-def _inverse(levels: list[Fraction]) -> list[tuple[Fraction, Fraction, int]]:
+def _inverse(levels: list[int]) -> Pieces:
     """Pieces (delta, p, slope) of the inverse of p -> sum (p - level)_+; levels ascend."""
     pieces = []
-    delta = ZERO
+    delta = 0
     for count, level in enumerate(levels):
         if count:
             delta += count * (level - levels[count - 1])
@@ -61,7 +67,7 @@ def _inverse(levels: list[Fraction]) -> list[tuple[Fraction, Fraction, int]]:
     return pieces
 
 
-def _at(pieces: list[tuple[Fraction, Fraction, int]], delta: Fraction) -> Fraction:
+def _at(pieces: Pieces, delta: Fraction | int) -> Fraction:
     """Value of the inverse at delta (its largest value at delta = 0)."""
     start, level, slope = pieces[bisect_right(pieces, delta, key=itemgetter(0)) - 1]
-    return level + (delta - start) / slope
+    return level + Fraction(delta - start) / slope

@@ -8,7 +8,7 @@ numbers only.
 
 A generator is *rational* where the minimisers of alpha/2 ||x||^2 - <b,x> + h(x) are rational
 functions of the data: these are biased projections, solved exactly by `refsolve.exact`. The others
-have a twin in decimals of 60 digits and more.
+have a twin in decimals of 50 digits and more.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from typing import Any, Protocol, Self, cast, runtime_checkable
 
 from refsolve._types import Array, Float, Floats
@@ -131,7 +132,8 @@ class WithRest(Generator, Protocol):
 
 def check(stem: str, generator: object) -> Generator:
     """The generator of a loss, or an error that says what one is."""
-    if lacks := missing(Generator, type(generator)):
+    kind: Any = type(generator)
+    if lacks := _missing(kind):
         raise InvalidParameterError(
             f"generator of {stem}", generator,
             f"an object with the methods of refsolve.generators.Generator (no {', '.join(lacks)})",
@@ -139,3 +141,9 @@ def check(stem: str, generator: object) -> Generator:
             "or derive one from refsolve.generators.separable.Separable",
         )  # fmt: skip
     return cast(Generator, generator)
+
+
+@cache
+def _missing(kind: type) -> list[str]:
+    """Looked at once for each class: every problem asks for its generator."""
+    return missing(Generator, kind)

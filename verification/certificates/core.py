@@ -165,7 +165,7 @@ def margins(instance: Instance, numbers: Numbers = EXACT) -> tuple[Vector, float
 
 
 def _largest(v: Vector) -> float:
-    return number(abs(v).max(initial=0))
+    return max((abs(number(x)) for x in v.tolist()), default=0.0)
 
 
 @functools.lru_cache(maxsize=20000)
