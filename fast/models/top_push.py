@@ -105,8 +105,11 @@ class _Run:
 
     def iterate(self) -> None:
         """One Newton step with its line search; then the sets."""
-        w, t, beta = self.blocks.step(self.inside, self.J, self.passive)
-        s, r = self.scores(w)
+        with np.errstate(all="ignore"):
+            w, t, beta = self.blocks.step(self.inside, self.J, self.passive)
+            s, r = self.scores(w)
+        if not all(np.isfinite(v).all() for v in (w, s, r)):
+            return  # differences of the rows are nothing but rounding
         self.offer(2.0 * self.C * self.hinges(t, s), beta, self.J)
         dw, ds, dr = w - self.w, s - self.s, r - self.r
         square, cross = float(np.vdot(dw, dw)), float(np.vdot(self.w, dw))

@@ -214,7 +214,8 @@ class Blocks:
             side.update(inside[at])
             M[np.ix_(mine, mine)], lacks[mine] = side.below(R)
             rest += side.rest
-        rest = max(rest, RIDGE * 2.0 * self.C * np.count_nonzero(inside))  # of t, without w
+        inner = max(np.count_nonzero(inside), 1)  # none of them: t is free
+        rest = max(rest, RIDGE * 2.0 * self.C * inner)  # of t, without w
         beta = nonnegative(M + np.outer(lacks, lacks) / rest, passive)
         tau = float(lacks @ beta) / rest
         both = zip(self.sides, parts, strict=True)

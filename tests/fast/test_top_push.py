@@ -41,6 +41,18 @@ def test_the_gap_is_certified_whatever_the_data(rng, kind):
         check_result(found, X, y, C)
 
 
+def test_rows_that_are_nearly_one_point_far_from_zero_end_with_an_honest_gap():
+    """No positive is left inside the loss in one step: t has no curvature of its own there."""
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        n, d = int(rng.integers(4, 60)), int(rng.integers(1, 120))
+        X = rng.standard_normal((n, d)) + 10.0 ** rng.uniform(3, 9)
+        y = rng.random(n) < 0.4
+        y[:2] = True, False
+        found = top_push.train(X, y, 10.0 ** rng.uniform(-2, 3), tol=1e-10, max_iter=50)
+        assert 0.0 <= found.gap <= 1.0
+
+
 def test_the_recipe_finds_the_same_optimum(rng):
     for C in (0.05, 1.0, 20.0):
         X, y = _problems.relevant(3, n=80, d=4, shift=6.0)
