@@ -214,7 +214,7 @@ class Blocks:
             side.update(inside[at])
             M[np.ix_(mine, mine)], lacks[mine] = side.below(R)
             rest += side.rest
-        inner = max(np.count_nonzero(inside), 1)  # none of them: t is free
+        inner = max(int(np.count_nonzero(inside)), 1)  # none of them: t is free
         rest = max(rest, RIDGE * 2.0 * self.C * inner)  # of t, without w
         beta = nonnegative(M + np.outer(lacks, lacks) / rest, passive)
         tau = float(lacks @ beta) / rest
