@@ -172,7 +172,7 @@ def entropy_block(b, k, alpha, beta):
             w = w - step
             if (abs(step) <= 1e-19 * (1 + abs(w))).all():
                 break
-        return np.where(goal > 1, np.exp(w - unit), np.exp(rest - np.exp(w)))
+        return np.exp(np.where(goal > 1, w - unit, rest - np.exp(w)))
 
     u = 0
     while True:
