@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, wrightomega
 
-from verification.selftest.written.eighth import _signed, long
+from verification.selftest.written.eighth import long, signed
 from verification.selftest.written.right_seventh_losses import LONG, margins, with_truth
 from verification.selftest.written.right_seventh_sets import floating, topk_simplex
 
@@ -332,14 +332,14 @@ def ova_smooth_prox(v, t=1.0, gamma=1.0, costs=None):
 
 def multilabel_smooth_gradient(scores, y, gamma=1.0, costs=None, sample_weight=None):
     """The projection over gamma."""
-    z, right = _signed(scores, y, costs)
+    z, right = signed(scores, y, costs)
     x = bipartite_sorted(z, y, gamma) / long(gamma)
     return (np.where(right, -x, x) * long(sample_weight)).astype(floating(scores))
 
 
 def multilabel_smooth_update(q, y, k_ii, C=1.0, gamma=1.0, costs=None, sample_weight=None):
     """The projection in units of the margins."""
-    z, right = _signed(q, y, costs)
+    z, right = signed(q, y, costs)
     mass = long(C) * long(sample_weight)
     den = mass * long(k_ii) + long(gamma)
     x = mass * (bipartite_sorted(z, y, den) / den)
