@@ -12,7 +12,7 @@ from verification.instances.instance import Instance
 from verification.kit.loop import applicable
 from verification.problems.problem import fast_candidate, lookup
 from verification.selftest import written
-from verification.selftest.written import eighth, seventh
+from verification.selftest.written import eighth, ninth, seventh
 from verification.verdicts.verdict import Candidate
 
 THIRD = {port["name"]: port for port in written.ports("third")}
@@ -192,7 +192,11 @@ def test_without_an_exact_solution_shapes_decide_nothing_and_raise_nothing(monke
     ("solver", "problem", "options"),
     [
         pytest.param(*port, id=f"{name}-{port[1]}")
-        for name, ports in (("seventh", seventh.PORTS), ("eighth", eighth.PORTS))
+        for name, ports in [
+            ("seventh", seventh.PORTS),
+            ("eighth", eighth.PORTS),
+            ("ninth", ninth.PORTS),
+        ]
         for port in ports
     ],
 )

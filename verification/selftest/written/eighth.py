@@ -141,7 +141,8 @@ def hinge_conjugate(x, costs=None):
     )
 
 
-def _signed(scores, y, costs):
+def signed(scores, y, costs):
+    """The margins of all labels in extended precision, and which are right."""
     right = np.asarray(y) == 1
     c = np.where(right, 0, 1) if costs is None else long(costs)
     return np.where(right, -long(scores), long(scores)) + c, right
@@ -149,7 +150,7 @@ def _signed(scores, y, costs):
 
 def multilabel_value(scores, y, costs=None, sample_weight=None):
     """The largest of each side."""
-    z, right = _signed(scores, y, costs)
+    z, right = signed(scores, y, costs)
     if right.all() or not right.any():
         return 0
     return float(max(z[right].max() + z[~right].max(), LONG(0)) * long(sample_weight))
