@@ -23,8 +23,8 @@ from refsolve.models._symbols import (
     SUM,
     WEIGHTS,
 )
-from refsolve.models._trained import ModelCertificate
 from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.svm_plus import Point
 from refsolve.spec import Symbol, check_vector
 
@@ -70,6 +70,11 @@ class PlusCertificate(ModelCertificate):
     alpha: Array = field(repr=False)
     beta: Array = field(repr=False)
     collapsed: bool
+
+    @property
+    def w(self) -> Array:
+        """The weights of the model."""
+        return self.model.w
 
 
 class Data(initial_guess.Problem):

@@ -7,6 +7,7 @@ on labellings enter by alpha_i = (1/n) sum of those that are wrong on i, any poi
 """
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -265,13 +266,12 @@ def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
         add(np.array(wrong if everything else np.zeros(n, bool)))
     add(np.ones(n, bool))
 
-    def prove(found: dict[str, Any]) -> HingeCertificate:
+    def prove(found: dict[str, Any]) -> Iterator[HingeCertificate]:
         alpha = data.C * (found["parts"][0] @ np.array(master.tags[0])) / n
         points = [(None, None)]
         if "w" in found:
             points += [(found["w"].astype(Real), b) for b in (None, found["b"])]
-        proofs = [_certificate(data, *point, alpha) for point in points]
-        return min(proofs, key=lambda proof: proof.gap)
+        return (_certificate(data, *point, alpha) for point in points)
 
     def separate(w: Array, b: float) -> bool:
         if len(w) < data.X.shape[1]:  # an answer, whose b is the last coordinate

@@ -5,6 +5,7 @@ D(alpha) = sum alpha - 1/2||sum alpha_i y_i x_i||^2 over alpha >= 0, <alpha,y> =
 C w_i for the hinge, and less sum alpha_i^2/(2 C w_i) for its square.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,14 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve import fenchel, initial_guess
-from refsolve.canonicalize import Answer, ParametrizedProblem
+from refsolve.canonicalize import Answer, ParametrizedProblem, best_answer
 from refsolve.errors import InvalidParameterError
 from refsolve.models._data import check_features
 from refsolve.models._svm_space import Space, check_rows, scalar, separated
 from refsolve.models._symbols import GRAM, LOSS, OR_GRAM, SIGNS, SUM, WEIGHTS, take
-from refsolve.models._trained import ModelCertificate
 from refsolve.proofs import svm_plus
 from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.multipliers import Offset
 from refsolve.proofs.space import Rows
 from refsolve.spec import Spec, check_vector
@@ -209,15 +210,14 @@ def _declared(data: Data) -> fenchel.Model:
     return fenchel.Model(blocks, {"alpha": term})
 
 
-def _best(data: Data, alpha: Array, *points: tuple[Array, Any]) -> SvmCertificate:
-    """The best certificate of alpha with these points or its own."""
+def _proofs(data: Data, alpha: Array, points: list[tuple[Array, Any]]) -> Iterator[SvmCertificate]:
+    """Certificates of alpha with its own model, and with each of the points."""
     repaired, off = data.repair(alpha.astype(Real))
     if data.squared and repaired.sum() > 0:  # the best multiple
         repaired *= repaired.sum() / (2 * (repaired.sum() - data.lower(repaired, 0 * repaired)))
     u = data.x.pull(repaired * data.y)
     every = [(u, data.best_bias(u)), *points, *((w, data.best_bias(w)) for w, _ in points)]
-    proofs = [data.certify(w, b, repaired, off) for w, b in every]
-    return min(proofs, key=lambda proof: proof.gap)
+    return (data.certify(w, b, repaired, off) for w, b in every)
 
 
 def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
@@ -243,8 +243,7 @@ def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
         points = []
         if "w" in found:
             points.append((data.x.from_factor(found["w"]), Real(found["b"][0])))
-        proof = _best(data, found["alpha"], *points)
-        return proof.answer(operation, proof.w, proof.alpha)
+        return best_answer(operation, _proofs(data, found["alpha"], points), "alpha")
 
     dual = fenchel.dual(model, U / max(U * (t * t + own), 1.0))
     return fenchel.posed(operation, fenchel.primal(model, U, {"w": 1 / t}), dual, finish)

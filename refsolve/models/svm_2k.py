@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve import fenchel
-from refsolve.canonicalize import Answer, ParametrizedProblem
+from refsolve.canonicalize import Answer, ParametrizedProblem, best_answer
 from refsolve.errors import InvalidParameterError
 from refsolve.fenchel import Block, Term
 from refsolve.models._svm_space import Space, check_rows, check_views, scalar
 from refsolve.models._symbols import GRAM, GRAM_Z, OR_GRAM, PRIVILEGED, SIGNS, WEIGHTS, take
-from refsolve.models._trained import ModelCertificate
 from refsolve.proofs import two_views
 from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import Rows
 from refsolve.proofs.svm_plus import Point
 from refsolve.spec import Spec, Symbol, check_vector
@@ -268,9 +268,8 @@ def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
         points = [data.pulls(repaired)]
         if "w" in found:
             points.append((data.x.from_factor(found["w"]), data.z.from_factor(found["v"])))
-        proofs = [data.certify(Point(w, b, v, rho), repaired, off) for w, v in points]
-        proof = min(proofs, key=lambda each: each.gap)
-        return proof.answer(operation, proof.w, proof.alpha)
+        proofs = (data.certify(Point(w, b, v, rho), repaired, off) for w, v in points)
+        return best_answer(operation, proofs, "alpha")
 
     own = fenchel.primal(model, U, {"w": 1 / t, "v": 1 / tz})
     dual = fenchel.dual(model, U / max(U * (t * t + tz * tz), 1.0))

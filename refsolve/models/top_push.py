@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike
 
 from refsolve import fenchel
 from refsolve._ranking import check_relevance
-from refsolve.canonicalize import Answer, ParametrizedProblem
+from refsolve.canonicalize import Answer, ParametrizedProblem, best_answer
 from refsolve.models._ap_rankings import check_classes
 from refsolve.models._data import check_examples
 from refsolve.models._svm_space import Space, separated
 from refsolve.models._symbols import RELEVANT, ROWS, SUM, take
-from refsolve.models._trained import ModelCertificate
 from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import Rows
 from refsolve.proofs.top_push import Problem
 from refsolve.spec import Spec, check_vector
@@ -190,9 +190,7 @@ def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
         if total > 0:  # the best multiple
             repaired *= total / (2 * (total - data.lower(repaired)))
         points = [None, found["w"]] if "w" in found else [None]
-        proofs = [data.certify(w, repaired) for w in points]
-        best = min(proofs, key=lambda proof: proof.gap)
-        return best.answer(operation, best.w, best.multipliers)
+        return best_answer(operation, (data.certify(w, repaired) for w in points), "multipliers")
 
     own = 0.5 / data.C
     dual = fenchel.dual(model, U / max(U * (reach * reach + own), 1.0))

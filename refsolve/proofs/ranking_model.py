@@ -270,9 +270,10 @@ class Dual:
         if self.easy.signs.any():
             terms["sum_i mu_i (y_i (s_i + b) - 1)"] = float(hard.sum())
         primal = (w * w).sum() / 2 + self.C * (value - (self.fixed * scores).sum())
+        lower, hidden = self.lower()
         if not np.isfinite(t):
-            primal, drift = Real(np.inf), Real(np.inf)
+            primal, drift, error = Real(np.inf), Real(np.inf), error + hidden
         return RankingProof(
-            primal, self.lower()[0], np.concatenate([lacking, [rest], hard]), drift, terms,
+            primal, lower, np.concatenate([lacking, [rest], hard]), drift, terms,
             Real(error), self.moved, w=w, b=b, short=short,
         )  # fmt: skip

@@ -5,10 +5,10 @@ from numpy.typing import ArrayLike
 
 from refsolve.initial_guess import Problem
 from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.ranking_truth import mask
 from refsolve.proofs.space import Sparse
 from refsolve.proofs.svm_plus import Point
-from verification.certificates.model import ModelCertificate
 from verification.certificates.ranking_model import rows
 from verification.errors import InvalidArgumentError
 

@@ -7,9 +7,10 @@ import scipy.sparse as sp
 
 from refsolve import predicted_sets
 from refsolve.proofs import top_push
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import EPS, Space
 from verification.certificates import plus_fitted
-from verification.certificates.model import ModelCertificate, dense, erm, kernel_matrix, overclaimed
+from verification.certificates.model import dense, erm, kernel_matrix, overclaimed
 from verification.certificates.ranking_model import latent_erm, ranking_erm
 from verification.errors import InvalidArgumentError
 from verification.verdicts.verdict import Judgement, Verdict

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from refsolve.proofs.certificate import Real
+from refsolve.proofs.model import ModelCertificate, Proof
 from refsolve.proofs.space import EPS
 from verification.certificates import two_views
-from verification.certificates.model import ModelCertificate, dense, kernel_matrix, overclaimed
+from verification.certificates.model import dense, kernel_matrix, overclaimed
 from verification.certificates.plus_model import PlusCertificate, Problem
 from verification.errors import InvalidArgumentError
 from verification.verdicts.verdict import Judgement, Verdict
@@ -36,13 +38,14 @@ class ClassesCertificate(ModelCertificate):
     @classmethod
     def sums(cls, parts: list[PlusCertificate]) -> ClassesCertificate:
         """Sum up."""
-
-        def total(name: str) -> float:
-            return float(sum(getattr(part, name) for part in parts))
-
-        moved = max(part.moved for part in parts)
-        sums = (total("primal"), total("dual"), total("gap"), total("error"))
-        return cls(*sums, moved, parts=tuple(parts))
+        primal, dual, gap, error = (
+            np.array([getattr(part, name) for part in parts], Real)
+            for name in ("value", "dual", "gap", "error")
+        )
+        moved, none = max(part.moved for part in parts), Real(0)
+        terms = {f"problem {j}": part.gap for j, part in enumerate(parts)}
+        proof = Proof(primal.sum(), dual.sum(), gap - error, none, terms, error.sum(), moved)
+        return cls.of(proof, parts=tuple(parts))
 
     @property
     def relative_gap(self) -> float:

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve import initial_guess
+from refsolve.proofs.model import ModelCertificate, Proof
 from refsolve.proofs.multipliers import Offset
 from refsolve.proofs.space import EPS, Rows, Space, precision
 from refsolve.proofs.svm_plus import PlusProof, Point
-from verification.certificates.model import ModelCertificate, check_weight
+from verification.certificates.model import check_weight
 from verification.errors import InvalidArgumentError
 
 Array = np.ndarray
@@ -157,11 +158,10 @@ class Problem(initial_guess.Problem):
                 "of_multipliers: expected the squared hinge with Z or Kz, without nonneg_slack"
             )
         proof = self.scale_free(self.part("alpha", alpha))
-        return (
-            PlusCertificate(np.inf, 0.0, np.inf, 0.0, 0.0)
-            if proof is None
-            else _judged(self, proof)
-        )
+        if proof is None:
+            none = self.real(np.inf)
+            return PlusCertificate.of(Proof(none, self.real(0), self.y, none, {}, self.real(0)))
+        return _judged(self, proof)
 
 
 def _judged(problem: Problem, proof: PlusProof) -> PlusCertificate:

@@ -8,10 +8,11 @@ from numpy.typing import ArrayLike
 from refsolve.proofs import ranking_truth
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.erm import EXTENDED
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.ranking_model import Dual, Easy, Queries, Query
 from refsolve.proofs.ranking_truth import mask
 from refsolve.proofs.space import Space, Sparse
-from verification.certificates.model import ModelCertificate, dense
+from verification.certificates.model import dense
 from verification.errors import InvalidArgumentError
 
 

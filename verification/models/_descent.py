@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.ranking_model import EPS_OF_REAL
 from refsolve.proofs.space import EPS
-from verification.certificates.model import ModelCertificate
 from verification.errors import NoDualPointError
 from verification.instances.instance import Instance
 from verification.models import ModelTask, Params, Side
@@ -84,14 +84,9 @@ def _slack(*proofs: ModelCertificate) -> float:
     return sum(proof.error * wider + 8 * EPS * abs(proof.primal) for proof in proofs)
 
 
-def _size(proof: ModelCertificate) -> float:
-    """What gaps are relative to."""
-    return max(abs(proof.primal), abs(proof.dual))
-
-
 def _promised(proof: ModelCertificate, allowed: float, tol: float) -> bool:
     """Whether a gap is allowed, and not only by rounding that is larger than tol itself."""
-    return proof.gap <= min(allowed, 2 * tol * _size(proof))
+    return proof.gap <= min(allowed, 2 * tol * proof.scale)
 
 
 def judge(model: DescentTask, instance: Instance, given: Parts) -> Judgement:
@@ -113,7 +108,7 @@ def judge(model: DescentTask, instance: Instance, given: Parts) -> Judgement:
                 return Judgement(Verdict.FAIL, message=message)
     last = model.last_step(params, given)
     if last is not None:
-        allowed = tol * _size(last) + _slack(last)
+        allowed = tol * last.scale + _slack(last)
         if last.gap > allowed:
             message = (
                 f"the last convex step has a relative gap of {last.relative_gap:.3g}, promised "
@@ -126,7 +121,7 @@ def judge(model: DescentTask, instance: Instance, given: Parts) -> Judgement:
         return Judgement(Verdict.FAIL, message=message)
     own = model.own_step(params, w)
     proof = own.certificate
-    allowed = tol * _size(proof) + _slack(proof)
+    allowed = tol * proof.scale + _slack(proof)
     if _promised(proof, allowed, tol):
         return _judgement(Verdict.PASS, proof, allowed)
     after = model.objective(params, own.w)
@@ -139,7 +134,7 @@ def judge(model: DescentTask, instance: Instance, given: Parts) -> Judgement:
         if model.unambiguous(params, w):
             return _judgement(Verdict.FAIL, proof, allowed, message)
         return _judgement(Verdict.INCONCLUSIVE, proof, allowed, f"scores tie; {message}")
-    if last is not None and _promised(last, limit := tol * _size(last) + _slack(last), tol):
+    if last is not None and _promised(last, limit := tol * last.scale + _slack(last), tol):
         return _judgement(Verdict.PASS, last, limit)
     message = "w's own step is not certified to tol, and lowers J by no more than tol"
     return _judgement(Verdict.INCONCLUSIVE, proof, allowed, message)
@@ -162,7 +157,7 @@ def _path(params: Params, given: Parts, found: ModelCertificate) -> str:
 def _judgement(
     verdict: Verdict, proof: ModelCertificate, allowed: float, message: str = ""
 ) -> Judgement:
-    size = max(abs(proof.primal), abs(proof.dual)) or 1.0
+    size = proof.scale or 1.0
     terms: dict[str, Any] = {"gap of a convex step": (float(proof.gap), float(allowed))}
     terms |= {name: (float(value), None) for name, value in proof.terms.items()}
     return Judgement(verdict, proof.gap / size, allowed / size, message=message, terms=terms)

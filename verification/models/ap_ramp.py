@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import EPS
-from verification.certificates.model import ModelCertificate
 from verification.certificates.ranking_model import ranking_erm
 from verification.models import Params, _ap_duals, _descent, ap_svm
 from verification.models._ap_duals import ANY

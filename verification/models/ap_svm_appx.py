@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.ranking_model import EPS_OF_REAL
 from refsolve.proofs.space import EPS
-from verification.certificates.model import ModelCertificate
 from verification.certificates.ranking_model import dual_value, ranking_erm
 from verification.errors import InvalidArgumentError, NoDualPointError
 from verification.models import ModelTask, Params, Side, Violation, _ap_duals, _ap_families, _shrink

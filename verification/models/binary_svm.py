@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from refsolve.initial_guess import Problem
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.ranking_model import EPS_OF_REAL
 from refsolve.proofs.space import EPS
 from verification.certificates.binary import binary_erm, problem
-from verification.certificates.model import ModelCertificate
 from verification.errors import NoDualPointError
 from verification.models import ModelTask, Params, Side, Violation, _ap_families, _shrink, svm
 from verification.models._ap_families import Rng

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import EPS
-from verification.certificates.model import ModelCertificate
 from verification.certificates.ranking_model import latent_erm
 from verification.models import Params, _ap_duals, _ap_families, _descent, _shrink
 from verification.models._ap_duals import ANY

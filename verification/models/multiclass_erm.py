@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import EPS
-from verification.certificates.model import ModelCertificate, erm
+from verification.certificates.model import erm
 from verification.models import ModelTask, Params, Side, Violation, _erm_families, _shrink
 from verification.models._erm_families import FAMILIES, estimator, parameters
 from verification.models._erm_families import MULTILABEL as MULTILABEL

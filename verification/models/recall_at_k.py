@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from refsolve.predicted_sets import Problem
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import EPS, Space
-from verification.certificates.model import ModelCertificate
 from verification.errors import NoDualPointError
 from verification.models import ModelTask, Params, Side, Violation, _ap_families, _shrink
 from verification.models.ap_svm import MOST, SHARP

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from refsolve import catalogue
+from refsolve.proofs.model import ModelCertificate
 from refsolve.spec import REQUIRED, Symbol
 
 Params = dict[str, Any]
@@ -16,34 +17,6 @@ Side = Mapping[str, Any] | None
 Generator = Callable[[np.random.Generator, int], Iterator[Params]]
 #: What a trainer is asked for besides.
 TOL = Symbol("tol", "relative duality gap to reach", low=0, low_open=True, default=1e-6)
-
-
-class Certificate(Protocol):
-    """What a model's `certify` returns; see `verification.certificates.ModelCertificate`."""
-
-    @property
-    def primal(self) -> float:
-        """Upper bound on the primal objective of the candidate."""
-
-    @property
-    def dual(self) -> float:
-        """Lower bound on the optimum."""
-
-    @property
-    def gap(self) -> float:
-        """Upper bound on the suboptimality of the primal side, a sum of nonnegative terms."""
-
-    @property
-    def error(self) -> float:
-        """Part of ``gap`` that only covers the rounding of its computation."""
-
-    @property
-    def relative_gap(self) -> float:
-        """``gap / max(|primal|, |dual|)``."""
-
-    @property
-    def terms(self) -> Mapping[str, float]:
-        """The nonnegative terms whose sum is ``gap``."""
 
 
 class Violation(NamedTuple):
@@ -104,7 +77,7 @@ class ModelTask:
         """Smaller and simpler arguments, largest steps first; they need not be valid."""
         raise NotImplementedError
 
-    def certify(self, params: Params, primal: Side, dual: Side) -> Certificate:
+    def certify(self, params: Params, primal: Side, dual: Side) -> ModelCertificate:
         """Bounds and gap; NoDualPointError where a side that is None does not follow."""
         raise NotImplementedError
 

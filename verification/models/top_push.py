@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import EPS, Space
 from refsolve.proofs.top_push import Problem
-from verification.certificates.model import ModelCertificate
 from verification.errors import NoDualPointError
 from verification.models import ModelTask, Params, Side, Violation, _ap_families, _shrink
 from verification.models.ap_svm import MOST, SHARP

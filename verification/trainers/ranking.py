@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from refsolve.proofs import ranking_truth
+from refsolve.proofs.model import ModelCertificate
 from verification import certificates
 from verification.certificates.binary import binary_erm
-from verification.certificates.model import ModelCertificate
 from verification.certificates.ranking_model import latent_risk
 from verification.instances import datasets
 from verification.instances.instance import Instance
