@@ -52,16 +52,20 @@ def _certified(params: Params, primal: Mapping[str, Any], dual: Side) -> ModelCe
     """The certificate, whose scale is at least R(0)."""
     g = np.asarray(primal["g"], dtype=np.float64)
     start = declared.certificate(g=np.zeros(len(g)), **_given(params))
+    bounds: dict[str, Any] = {}
     if dual is None and (found := _exact(params, g)) is not None:
-        gap, name, error = found[0] - found[1], "R(g) - min R, exact", Real(0)
-        sums, exactly = Real(float(found[0])), {"primal": float(found[0]), "dual": float(found[1])}
+        risk, least, gap = (float(v) for v in (*found, found[0] - found[1]))
+        name, error, bounds = (
+            "R(g) - min R, exact",
+            0.0,
+            {"primal": risk, "dual": least, "gap": gap},
+        )
     else:
         proof = declared.certificate(g=g, x=None if dual is None else dual["x"], **_given(params))
-        gap, sums, name = proof.gap, Real(proof.value), "Fenchel-Young gaps"
-        error, exactly = Real(_error(params, g)), {}
-    gaps = np.array([gap], float)
-    made = ModelCertificate.of(Proof(sums, sums - gaps[0], gaps, Real(0), {name: gaps[0]}, error))
-    return replace(made, scale=max(made.scale, start.value), **exactly)
+        name, error, risk, gap = "Fenchel-Young gaps", _error(params, g), proof.value, proof.gap
+    sums = Real(risk), Real(risk - gap), np.array([gap]), Real(0)
+    made = ModelCertificate.of(Proof(*sums, {name: gap}, Real(error)))
+    return replace(made, scale=max(made.scale, start.value), **bounds)
 
 
 @functools.lru_cache(maxsize=512)
