@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from refsolve.proofs.certificate import Array, Certificate, Real
-from refsolve.proofs.space import EPS
+from refsolve.proofs.space import EPS, EPS_OF_REAL
 
 
 class Bounds(NamedTuple):
@@ -100,6 +100,8 @@ class ModelCertificate(Certificate):
         Lower bound on the optimum, ``primal - gap`` less the rounding in it.
     error : float
         Part of ``gap`` that only covers rounding in this computation.
+    doubt : float
+        How far the same sums in float64 may be from ``primal`` and ``dual``.
     moved : float
         Largest distance by which the model or the multipliers were moved to be feasible.
     residuals : ndarray
@@ -113,6 +115,7 @@ class ModelCertificate(Certificate):
     primal: float
     dual: float
     error: float
+    doubt: float
     moved: float
     residuals: Array = field(compare=False)
     drift: float
@@ -125,12 +128,13 @@ class ModelCertificate(Certificate):
         violation: float = 0.0,
         residuals: Array | None = None,
         shift: float = 0.0,
+        doubt: float | None = None,
         **more: Any,
     ) -> Self:
         """What a proof certifies, rounded outwards.
 
-        ``residuals`` if they are not its own, ``shift`` by how far the weights were moved, ``more`` of a
-        subclass.
+        ``residuals`` and ``doubt`` if they are not its own, ``shift`` by how far the weights were
+        moved, ``more`` of a subclass.
         """
         primal, dual, gap = proof.bounds()
         error = float(proof.error)
@@ -143,6 +147,7 @@ class ModelCertificate(Certificate):
             primal=primal,
             dual=dual,
             error=error,
+            doubt=error * (EPS / EPS_OF_REAL) if doubt is None else doubt,
             moved=proof.moved,
             residuals=(proof.residuals if residuals is None else residuals).astype(float),
             drift=float(proof.drift),

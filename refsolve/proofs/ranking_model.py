@@ -22,9 +22,7 @@ from refsolve.proofs import ranking_truth
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.model import Proof
 from refsolve.proofs.multipliers import Offset
-from refsolve.proofs.space import EPS, Space, balanced
-
-EPS_OF_REAL = float(np.finfo(Real).eps)
+from refsolve.proofs.space import EPS, EPS_OF_REAL, Space, balanced
 
 
 class Query(NamedTuple):

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.multipliers import Offset
-from verification.certificates.plus_model import PlusCertificate, Problem, vector
+from verification.certificates.plus_model import Problem, vector
 from verification.errors import InvalidArgumentError
 
 Array = np.ndarray[Any, Any]
@@ -55,7 +56,7 @@ def lower(problem: Problem, alpha: ArrayLike | None, beta: ArrayLike | None = No
 
 def certificate(
     problem: Problem, model: Whole, alpha: ArrayLike | None, beta: ArrayLike | None = None
-) -> PlusCertificate:
+) -> ModelCertificate:
     """The gap of a model and multipliers; of the repairs of the model the one that costs least."""
     w, b, v, rho, _ = model
     return problem.cheapest(problem.point(w, b, v, rho), alpha, beta)

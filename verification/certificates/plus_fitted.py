@@ -12,7 +12,7 @@ from refsolve.proofs.model import ModelCertificate, Proof
 from refsolve.proofs.space import EPS
 from verification.certificates import two_views
 from verification.certificates.model import dense, kernel_matrix, overclaimed
-from verification.certificates.plus_model import PlusCertificate, Problem
+from verification.certificates.plus_model import Problem
 from verification.errors import InvalidArgumentError
 from verification.verdicts.verdict import Judgement, Verdict
 
@@ -29,14 +29,14 @@ class ClassesCertificate(ModelCertificate):
 
     Attributes
     ----------
-    parts : tuple of PlusCertificate
+    parts : tuple of ModelCertificate
         One per row of ``dual_coef_``.
     """
 
-    parts: tuple[PlusCertificate, ...] = ()
+    parts: tuple[ModelCertificate, ...] = ()
 
     @classmethod
-    def sums(cls, parts: list[PlusCertificate]) -> ClassesCertificate:
+    def sums(cls, parts: list[ModelCertificate]) -> ClassesCertificate:
         """Sum up."""
         primal, dual, gap, error = (
             np.array([getattr(part, name) for part in parts], Real)
@@ -98,7 +98,7 @@ def certify(
 
 def _binary(
     model: Any, labels: Array, given: dict[str, Any], part: dict[str, Any]
-) -> PlusCertificate:
+) -> ModelCertificate:
     """One class against the rest; ``part`` has its rows of the attributes."""
     fit, C = (part["w"], float(part["b"])), float(model.C)
     alpha = part["alpha"] * labels

@@ -1,7 +1,5 @@
 """Certificates of an SVM+ (or SVM) as users hand it over: checked arguments of `refsolve.proofs.svm_plus`."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -17,19 +15,6 @@ Array = np.ndarray
 LOSSES = ("hinge", "squared_hinge")
 #: Relative error that a deformed kernel in float64 may have.
 Q_ERROR = 1e-12
-
-
-@dataclass(frozen=True)
-class PlusCertificate(ModelCertificate):
-    """A `ModelCertificate`; ``moved`` is by how much the model and the multipliers were repaired.
-
-    Attributes
-    ----------
-    doubt : float
-        How far the same sums in float64 may be from ``primal`` and ``dual``.
-    """
-
-    doubt: float = 0.0
 
 
 class Problem(initial_guess.Problem):
@@ -120,7 +105,7 @@ class Problem(initial_guess.Problem):
         v: ArrayLike | None = None,
         rho: float = 0.0,
         beta: ArrayLike | None = None,
-    ) -> PlusCertificate:
+    ) -> ModelCertificate:
         """Gap of a model, whose rho may be raised, and of multipliers, which are repaired.
 
         Parameters
@@ -136,7 +121,7 @@ class Problem(initial_guess.Problem):
 
     def cheapest(
         self, point: Point, alpha: ArrayLike | None, beta: ArrayLike | None
-    ) -> PlusCertificate:
+    ) -> ModelCertificate:
         """Gap of a model and multipliers; of the repairs of the model the one that costs least."""
         return _judged(self, self.prove(point, self.part("alpha", alpha), self.part("beta", beta)))
 
@@ -147,7 +132,7 @@ class Problem(initial_guess.Problem):
             raise InvalidArgumentError("v=None: the correcting function is needed; pass v and rho")
         return vector(self.z, "v", v)
 
-    def of_multipliers(self, alpha: ArrayLike) -> PlusCertificate:
+    def of_multipliers(self, alpha: ArrayLike) -> ModelCertificate:
         """Certificate of multipliers alone, at the best multiples of them and of their model.
 
         Squared hinge without xi >= 0: relative gap 1 - (S m/q)^2, see `refsolve.initial_guess`. A
@@ -160,12 +145,12 @@ class Problem(initial_guess.Problem):
         proof = self.scale_free(self.part("alpha", alpha))
         if proof is None:
             none = self.real(np.inf)
-            return PlusCertificate.of(Proof(none, self.real(0), self.y, none, {}, self.real(0)))
+            return ModelCertificate.of(Proof(none, self.real(0), self.y, none, {}, self.real(0)))
         return _judged(self, proof)
 
 
-def _judged(problem: Problem, proof: PlusProof) -> PlusCertificate:
-    return PlusCertificate.of(proof, doubt=_doubt(problem, proof))
+def _judged(problem: Problem, proof: PlusProof) -> ModelCertificate:
+    return ModelCertificate.of(proof, doubt=_doubt(problem, proof))
 
 
 def _doubt(problem: Problem, proof: PlusProof) -> float:

@@ -4,11 +4,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve.proofs import two_views
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.multipliers import Offset
 from refsolve.proofs.space import EPS
 from refsolve.proofs.svm_plus import Point
 from verification.certificates.model import check_weight
-from verification.certificates.plus_model import PlusCertificate, Rows, vector, views
+from verification.certificates.plus_model import Rows, vector, views
 
 Array = np.ndarray
 
@@ -57,7 +58,7 @@ class Problem(two_views.Problem):
 
     def certificate(
         self, w: ArrayLike, b: Offset, v: ArrayLike, rho: Offset, alpha: ArrayLike
-    ) -> PlusCertificate:
+    ) -> ModelCertificate:
         """Gap of a model of both views and of multipliers (3, n), which are repaired."""
         point = Point(vector(self.x, "w", w), self.real(b), vector(self.z, "v", v), self.real(rho))
         proof = self.prove(point, self.part(alpha))
@@ -69,7 +70,7 @@ class Problem(two_views.Problem):
             mass += (price * (1 + abs(space.values(function) + offset) + reach)).sum()
         width = self.n + self.x.width + self.z.width + 8
         doubt = float(4 * EPS * width * mass + 2 * proof.error)
-        return PlusCertificate.of(proof, doubt=doubt)
+        return ModelCertificate.of(proof, doubt=doubt)
 
     def model_of(self, alpha: Array) -> Point:
         """The model of repaired multipliers, with offsets that are good for each view alone."""

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from refsolve.proofs.model import ModelCertificate
-from refsolve.proofs.ranking_model import EPS_OF_REAL
 from refsolve.proofs.space import EPS
 from verification.errors import NoDualPointError
 from verification.instances.instance import Instance
@@ -54,16 +53,13 @@ class DescentTask(ModelTask):
         """Whether rounding cannot change the state of w."""
         raise NotImplementedError
 
-    def required(self, proof: ModelCertificate | None) -> ModelCertificate:
-        """A certificate that has to be there."""
+    def certify(self, params: Params, primal: Side, dual: Side) -> ModelCertificate:
+        """The last convex step's certificate; it says nothing of other minima."""
+        proof = self.last_step(params, primal or {})
         if proof is None:
             parts = ", ".join(name for name in self.extras if name != "objectives")
             raise NoDualPointError(f"expected {parts}: the last convex step")
         return proof
-
-    def certify(self, params: Params, primal: Side, dual: Side) -> ModelCertificate:
-        """The last convex step's certificate; it says nothing of other minima."""
-        return self.required(self.last_step(params, primal or {}))
 
     def upper(self, params: Params, primal: Mapping[str, Any]) -> float:
         """J(w)."""
@@ -80,8 +76,7 @@ class DescentTask(ModelTask):
 
 def _slack(*proofs: ModelCertificate) -> float:
     """What doubles may cost in objectives."""
-    wider = EPS / EPS_OF_REAL
-    return sum(proof.error * wider + 8 * EPS * abs(proof.primal) for proof in proofs)
+    return sum(proof.doubt + 8 * EPS * abs(proof.primal) for proof in proofs)
 
 
 def _promised(proof: ModelCertificate, allowed: float, tol: float) -> bool:

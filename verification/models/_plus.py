@@ -11,10 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import EPS
 from verification.certificates import plus_bounds
 from verification.certificates.plus_bounds import Whole
-from verification.certificates.plus_model import PlusCertificate, Problem, vector
+from verification.certificates.plus_model import Problem, vector
 from verification.errors import InvalidArgumentError, NoDualPointError
 from verification.models import ModelTask, Params, Side, Violation, _shrink
 
@@ -133,7 +134,7 @@ class SvmTask(ModelTask):
             return Whole(primal["w"], float(primal["b"]), None, 0.0, -np.inf)
         return Whole(primal["w"], float(primal["b"]), primal["v"], float(primal["rho"]), -np.inf)
 
-    def certify(self, params: Params, primal: Side, dual: Side) -> PlusCertificate:
+    def certify(self, params: Params, primal: Side, dual: Side) -> ModelCertificate:
         """Gap of a model and multipliers; of one side alone with what it stands for."""
         found = self.problem(params)
         alpha, beta = (None, None) if dual is None else (dual["alpha"], dual.get("beta"))
@@ -180,12 +181,6 @@ class SvmTask(ModelTask):
         if "alpha" in dual and "beta" not in dual and not params["nonneg_slack"]:
             return {"alpha": dual["alpha"], "beta": np.zeros(len(params["y"]))}
         return dict(dual)
-
-    def rounding(self, params: Params, primal: Side, dual: Side) -> float:
-        """What rounding the answer to doubles may cost: the doubt of the same sums in float64."""
-        if primal is not None and dual is None:
-            dual = {"alpha": np.zeros(len(params["y"]))}
-        return self.certify(params, primal, dual).doubt
 
     def violations(self, params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
         """Constraints of both sides; what is within tol is repaired, and its cost is in the gap."""

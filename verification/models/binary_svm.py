@@ -5,20 +5,18 @@ is the weight of a constant feature and regularised, b = sum_i alpha_i y_i; "fre
 sum_i alpha_i y_i = 0, as in LIBSVM at the constant C/n. y is 0 or 1, of one kind if need be.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from refsolve.initial_guess import Problem
 from refsolve.proofs.model import ModelCertificate
-from refsolve.proofs.ranking_model import EPS_OF_REAL
 from refsolve.proofs.space import EPS
 from verification.certificates.binary import binary_erm, problem
-from verification.errors import NoDualPointError
 from verification.models import ModelTask, Params, Side, Violation, _ap_families, _shrink, svm
 from verification.models._ap_families import Rng
-from verification.models.ap_svm import MOST, SHARP
+from verification.models.ap_svm import MOST
 
 ROWS = {"X": (0,), "y": (0,)}
 KINDS = (False, True, "free")
@@ -91,6 +89,7 @@ class BinarySvm(ModelTask):
 
     parts = {"primal": ("w", "b"), "dual": ("alpha",)}
     modulus = 1.0
+    no_dual = "w alone does not say what the examples on the margin weigh"
     families = {name: _ap_families.forever(with_bias(draw)) for name, draw in DRAWS.items()} | {
         "free bias": _ap_families.forever(free)
     }
@@ -124,26 +123,9 @@ class BinarySvm(ModelTask):
 
     def certify(self, params: Params, primal: Side, dual: Side) -> ModelCertificate:
         """Gap of (w, b) and alpha; of alpha alone with the (w, b) it stands for."""
-        if dual is None:
-            raise NoDualPointError("w alone does not say what the examples on the margin weigh")
-        alpha = dual["alpha"]
+        alpha = self.required(dual)["alpha"]
         w, b = (primal["w"], float(primal["b"])) if primal is not None else _implied(params, alpha)
         return binary_erm(w, **_given(params, b, alpha))
-
-    def upper(self, params: Params, primal: Mapping[str, Any]) -> float:
-        """Upper bound on P(w, b)."""
-        zero = np.zeros(len(params["y"]))
-        return binary_erm(primal["w"], **_given(params, float(primal["b"]), zero)).primal
-
-    def lower(self, params: Params, dual: Mapping[str, Any]) -> float:
-        """Lower bound on D(alpha), repaired to feasibility."""
-        return self.certify(params, None, dual).dual
-
-    def rounding(self, params: Params, primal: Side, dual: Side) -> float:
-        """What rounding to doubles may cost: the error of the same sums in doubles."""
-        alpha = np.zeros(len(params["y"])) if dual is None else dual["alpha"]
-        w, b = (primal["w"], float(primal["b"])) if primal is not None else _implied(params, alpha)
-        return binary_erm(w, **_given(params, b, alpha)).error * EPS / EPS_OF_REAL
 
     def violations(self, params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
         """Of the box and of the balance, in units of C/n and C; a b where there is none."""
@@ -170,12 +152,6 @@ class BinarySvm(ModelTask):
 
         found = binary_svm.train(X, y, C, bias=bool(bias), tol=tol, max_iter=MOST)
         return {"w": found.w, "b": np.asarray(found.b), "alpha": found.alpha}
-
-    def witness(self, params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
-        """From `fast`."""
-        given = {name: params[name] for name in ("X", "y", "C", "bias")}
-        found = self.train(**given, tol=SHARP)
-        return {name: found.pop(name) for name in self.parts["primal"]}, found
 
 
 TASK = BinarySvm()
