@@ -64,8 +64,7 @@ def ranking_erm(
     w = dual.v if coef is None else np.asarray(coef, dtype=Real).ravel()
     width = dual.space.width
     if width != len(w) or not np.isfinite(w).all():
-        shape = np.shape(coef)
-        raise InvalidArgumentError(f"coef of shape {shape}: expected finite ({width},) to fit X")
+        raise InvalidArgumentError(f"coef of shape {w.shape}: expected finite ({width},) to fit X")
     proof = dual.prove(w)
     if np.isinf(proof.short):
         raise InvalidArgumentError(
