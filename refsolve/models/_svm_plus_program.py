@@ -53,6 +53,10 @@ def _proofs(
 class Offered(Formulas):
     """All that the module of an SVM+ offers: its formulas and its programs."""
 
+    def check_data(self, **given: Any) -> Data:
+        """The data of checked arguments; see `certificate`."""
+        return check_data(self.squared, given)
+
     def declaration(
         self, X: Rows = None, y: ArrayLike | None = None, Z: Rows = None, **given: Any
     ) -> fenchel.Model:

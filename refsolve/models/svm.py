@@ -23,7 +23,7 @@ from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.multipliers import Offset
 from refsolve.proofs.space import Rows
-from refsolve.spec import Spec, check_vector
+from refsolve.spec import Spec
 
 LOSSES = ("hinge", "squared_hinge")
 
@@ -96,6 +96,7 @@ class Data(initial_guess.Problem):
             proof,
             violation,
             self.x.expanded(proof.residuals),
+            doubt=self.doubt(proof),
             w=w.astype(float),
             b=float(b),
             alpha=self.x.expanded(proof.alpha),
@@ -109,6 +110,7 @@ def check_data(
     loss: str = "hinge",
     sample_weight: ArrayLike | None = None,
     K: ArrayLike | None = None,
+    blur: float = 0.0,
 ) -> Data:
     """Validated arguments of an SVM."""
     rows, gram, n = check_features("X", X, "K", K)
@@ -117,7 +119,7 @@ def check_data(
     if loss not in LOSSES:
         raise InvalidParameterError("loss", loss, " or ".join(map(repr, LOSSES)), "choose one")
     squared = loss == "squared_hinge"
-    return Data(Space(rows, gram, kept), labels[kept], C * weight, squared=squared)
+    return Data(Space(rows, gram, kept, blur=blur), labels[kept], C * weight, squared=squared)
 
 
 def primal(
@@ -141,7 +143,7 @@ def primal(
 def dual(X: Rows = None, y: ArrayLike = (), *, C: float, alpha: ArrayLike, **given: Any) -> float:
     """D(alpha), and -inf outside its domain (up to rounding); see `certificate`."""
     data = check_data(X, y, C, **given)
-    alpha = check_vector("alpha", alpha, size=data.x.total).astype(Real)[data.x.kept]
+    alpha = data.part("alpha", alpha)
     inside, violation = data.repair(alpha)
     if violation > 64 * np.finfo(float).eps * abs(alpha).sum():
         return -np.inf
@@ -186,7 +188,7 @@ def certificate(
         Naming the argument; `InvalidGramError` for a Gram matrix that is none.
     """
     data = check_data(X, y, C, loss, sample_weight, K)
-    alpha = check_vector("alpha", alpha, size=data.x.total).astype(Real)[data.x.kept]
+    alpha = data.part("alpha", alpha)
     point = data.x.given("w", w, "coef", coef)
     if point is None:
         point = data.x.pull(data.repair(alpha)[0] * data.y)

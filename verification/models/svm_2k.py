@@ -10,17 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from refsolve.models import svm_2k as declared
 from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import EPS
-from verification.certificates.two_views import Problem
 from verification.models import ModelTask, Params, Side, Violation, _plus, _plus_families
 
 Array = np.ndarray
 Rows = Array | None
-
-
-def _problem(params: Params) -> Problem:
-    return Problem(**TASK.given(params))
 
 
 class Svm2k(ModelTask):
@@ -48,13 +44,12 @@ class Svm2k(ModelTask):
 
     def certify(self, params: Params, primal: Side, dual: Side) -> ModelCertificate:
         """Gap of both views' models and the multipliers; multipliers alone with the model they stand for."""
-        data, alpha = _problem(params), self.required(dual)["alpha"]
-        if primal is None:
-            w, b, v, rho = data.model_of(data.repaired(data.part(alpha)))
-            assert v is not None
-        else:
-            w, b, v, rho = (primal[name] for name in self.parts["primal"])
-        return data.certificate(w, b, v, rho, alpha)
+        given = self.given(params) | {"alpha": self.required(dual)["alpha"]}
+        if primal is not None:
+            w = "w" if params["K"] is None else "coef"
+            v = "v" if params["Kz"] is None else "correction_coef"
+            given |= {w: primal["w"], v: primal["v"], "b": primal["b"], "rho": primal["rho"]}
+        return declared.certificate(**given)
 
     def violations(self, params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
         """Bounds and sums of the multipliers; what is within tol is repaired, and its cost is in the gap."""
