@@ -71,7 +71,7 @@ def check_views(
     real = precision(*(float(np.prod((b if a is None else a).shape)) for a, b in given))
 
     def views(kept: Array) -> tuple[Space, Space]:
-        first, second = (Space(*view, kept, real, blur) for view in given)
+        first, second = (Space(a, b, kept, real, blur) for a, b in given)
         return first, second
 
     return views, n

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from refsolve.initial_guess import Problem
+from refsolve.models import binary_svm as declared
 from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import EPS
-from verification.certificates.binary import binary_erm, problem
 from verification.models import ModelTask, Params, Side, Violation, _ap_families, _shrink, svm
 from verification.models._ap_families import Rng
 from verification.models.ap_svm import MOST
@@ -58,24 +57,6 @@ def signs(params: Params) -> np.ndarray:
     return np.where(params["y"] > 0, 1, -1)
 
 
-def _problem(params: Params) -> Problem:
-    bias = {False: "none", True: "penalised"}.get(params["bias"], "free")
-    return problem(params["X"], params["y"], params["C"], bias)
-
-
-def _given(params: Params, b: float, alpha: np.ndarray) -> dict[str, Any]:
-    bias = params["bias"]
-    found = {name: params[name] for name in ("X", "y", "C")}
-    return found | {"alpha": alpha, "bias": None if bias is False else b, "free": bias == "free"}
-
-
-def _implied(params: Params, alpha: np.ndarray) -> tuple[np.ndarray, float]:
-    """(w, b) of a dual point, repaired to feasibility."""
-    data, given = _problem(params), np.asarray(alpha, dtype=np.longdouble)
-    found = data.model_of(*data.repaired(given, 0 * given))
-    return found.w.astype(float), float(found.b)
-
-
 def _free(X: np.ndarray, y: np.ndarray, C: float, tol: float) -> dict[str, Any]:
     n = len(y)
     if len(np.unique(y)) == 1:  # the bias alone is right about every example
@@ -118,14 +99,19 @@ class BinarySvm(ModelTask):
         if "w" not in primal or params["bias"] is True:
             return primal
         w = np.asarray(primal["w"], np.longdouble)
-        b = _problem(params).best_bias(w) if params["bias"] == "free" else 0.0
+        b = (
+            declared.check_data(**self.given(params)).best_bias(w)
+            if params["bias"] == "free"
+            else 0.0
+        )
         return primal | {"b": np.asarray(float(b))}
 
     def certify(self, params: Params, primal: Side, dual: Side) -> ModelCertificate:
         """Gap of (w, b) and alpha; of alpha alone with the (w, b) it stands for."""
-        alpha = self.required(dual)["alpha"]
-        w, b = (primal["w"], float(primal["b"])) if primal is not None else _implied(params, alpha)
-        return binary_erm(w, **_given(params, b, alpha))
+        given = self.given(params) | {"alpha": self.required(dual)["alpha"]}
+        if primal is not None:
+            given |= {"w": primal["w"], "b": float(primal["b"]) if params["bias"] else None}
+        return declared.certificate(**given)
 
     def violations(self, params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
         """Of the box and of the balance, in units of C/n and C; a b where there is none."""
