@@ -23,10 +23,10 @@ from refsolve.models._ap_rankings import check_classes
 from refsolve.models._data import check_examples
 from refsolve.models._symbols import BOX, RELEVANT, ROWS, take
 from refsolve.predicted_sets import Problem
-from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.certificate import Array, Real, candidate
 from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import Rows, Space
-from refsolve.spec import Spec, Symbol, check_vector
+from refsolve.spec import Spec, Symbol
 
 SIZE = Symbol("k", "size of the predicted sets, below n", "integer", low=1)
 
@@ -150,8 +150,8 @@ def certificate(
     """
     data = check_data(X, y, C, k)
     masks = check_sets(data, sets)
-    point = None if w is None else check_vector("w", w, size=data.space.width)
-    lam = check_vector("weights", weights, size=len(masks)) if len(masks) else np.zeros(0)
+    point = None if w is None else candidate("w", w, data.space.width)
+    lam = candidate("weights", weights, len(masks)) if len(masks) else np.zeros(0)
     return data.certify(point, masks, lam)
 
 

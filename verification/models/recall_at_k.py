@@ -9,15 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from refsolve.predicted_sets import Problem
+from refsolve.models import recall_at_k as declared
 from refsolve.proofs.model import ModelCertificate
-from refsolve.proofs.space import EPS, Space
+from refsolve.proofs.space import EPS
 from verification.models import ModelTask, Params, Side, Violation, _ap_families, _shrink
 from verification.models.ap_svm import MOST
-
-
-def _problem(params: Params) -> Problem:
-    return Problem(Space(params["X"]), params["y"] > 0, params["C"], params["k"])
 
 
 def with_k(draw: _ap_families.Draw) -> _ap_families.Draw:
@@ -70,11 +66,9 @@ class RecallAtK(ModelTask):
 
     def certify(self, params: Params, primal: Side, dual: Side) -> ModelCertificate:
         """Gap of w and weighted sets; of these alone with the w they stand for."""
-        given, data = self.required(dual), _problem(params)
-        sets = np.asarray(given["sets"]) > 0
-        weights = data.repair(np.asarray(given["weights"], np.longdouble))[0]
-        w = data.pull(sets, weights) if primal is None else primal["w"]
-        return ModelCertificate.of(data.prove(np.asarray(w, np.longdouble), sets, weights))
+        given = {**self.given(params), **self.required(dual), **(primal or {})}
+        given["sets"] = np.asarray(given["sets"]) > 0
+        return declared.certificate(**given)
 
     def violations(self, params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
         """Of the signs and of the sum, in units of C."""

@@ -9,17 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from refsolve.models import top_push as declared
 from refsolve.proofs.model import ModelCertificate
-from refsolve.proofs.space import EPS, Space
-from refsolve.proofs.top_push import Problem
+from refsolve.proofs.space import EPS
 from verification.models import ModelTask, Params, Side, Violation, _ap_families, _shrink
 from verification.models.ap_svm import MOST
 
 ROWS = {"X": (0,), "y": (0,)}
-
-
-def _problem(params: Params) -> Problem:
-    return Problem(Space(params["X"]), params["y"] > 0, params["C"])
 
 
 class TopPush(ModelTask):
@@ -50,10 +46,8 @@ class TopPush(ModelTask):
 
     def certify(self, params: Params, primal: Side, dual: Side) -> ModelCertificate:
         """Gap of w and the multipliers; of multipliers alone with the w they stand for."""
-        data, given = _problem(params), self.required(dual)["multipliers"]
-        a = data.repair(np.asarray(given, np.longdouble))[0]
-        w = data.pull(a) if primal is None else np.asarray(primal["w"], np.longdouble)
-        return ModelCertificate.of(data.prove(w.astype(np.longdouble), a))
+        given = {**self.given(params), **self.required(dual), **(primal or {})}
+        return declared.certificate(**given)
 
     def violations(self, params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
         """Of the signs and of the balance, in units of the sum."""
