@@ -37,7 +37,7 @@ def best_answer(operation: str, proofs: Iterable[Any], multipliers: str) -> Answ
     dual = getattr(proof, multipliers)
     if operation == "primal":
         return Answer(proof.w, proof.value, dual, proof)
-    return Answer(dual, proof.dual, proof.w, proof)
+    return Answer(dual, proof.dual_value, proof.w, proof)
 
 
 @dataclass(frozen=True)

@@ -233,7 +233,7 @@ def pose_dual(given: dict[str, Any]) -> ParametrizedProblem:
         A = np.asarray(data.blocks(data.loss.repair(found["x"])).T, dtype=float)
         proof = certificate(loss, y, A=A, **given)
         W = None if data.K is not None else data.X.T @ A.T
-        return Answer(A, proof.dual, W, proof)
+        return Answer(A, proof.dual_value, W, proof)
 
     # 1/2||H'wA||^2 - <wc,x> + w conjugate, divided by s, the largest weight and ``size``
     weight = data.weight / top

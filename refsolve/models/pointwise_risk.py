@@ -282,7 +282,7 @@ def pose_dual(given: dict[str, Any]) -> ParametrizedProblem:
 
     def finish(found: Mapping[str, Any]) -> Answer:
         proof = risk.certify(s * found["g"], found["x"])
-        return Answer(proof.x, proof.dual, s * found["g"], proof)
+        return Answer(proof.x, proof.dual_value, s * found["g"], proof)
 
     weight = np.asarray(risk.weight, float)
     values = {"weight": weight, "costs": weight[:, None] * risk.costs / s}

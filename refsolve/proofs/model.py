@@ -90,8 +90,8 @@ class ModelCertificate(Certificate):
     distance : float
         Bound on the distance of the weights as given from the optimal ones, sqrt(2 gap) by the
         strong convexity of P (and what a repair moved them).
-    value : float
-        P as computed.
+    value, dual_value : float
+        P and D as computed.
     scale : float
         max(|P|, |D|).
     primal : float
@@ -114,6 +114,7 @@ class ModelCertificate(Certificate):
 
     primal: float
     dual: float
+    dual_value: float
     error: float
     doubt: float
     moved: float
@@ -146,6 +147,7 @@ class ModelCertificate(Certificate):
             scale=max(abs(primal), abs(dual)),
             primal=primal,
             dual=dual,
+            dual_value=float(proof.dual),
             error=error,
             doubt=error * (EPS / EPS_OF_REAL) if doubt is None else doubt,
             moved=proof.moved,
