@@ -36,9 +36,9 @@ class Whole(NamedTuple):
 
     w: Array
     b: Offset
-    v: Array | None
-    rho: Offset
-    floor: float
+    v: Array | None = None
+    rho: Offset = 0.0
+    floor: float = -np.inf
 
 
 def upper(problem: Problem, model: Whole) -> Side:
@@ -83,7 +83,7 @@ def whole(problem: Problem, w: Any, b: Any = None, v: Any = None, rho: Any = Non
     b = None if b is None else float(np.reshape(b, ()))
     if problem.plain:
         best = problem.best_bias(vector(problem.x, "w", w)) if b is None else b
-        return Whole(w, best, None, 0.0, -np.inf)
+        return Whole(w, best)
     if v is None and rho is None:
         return completed(problem, w, b)
     if b is None or v is None or rho is None:
@@ -91,7 +91,7 @@ def whole(problem: Problem, w: Any, b: Any = None, v: Any = None, rho: Any = Non
         raise InvalidArgumentError(
             f"{missing}=None: expected w alone, (w, b), or all of (w, b, v, rho)"
         )
-    return Whole(w, b, v, float(np.reshape(rho, ())), -np.inf)
+    return Whole(w, b, v, float(np.reshape(rho, ())))
 
 
 def completed(problem: Problem, w: Any, b: Any = None) -> Whole:
@@ -136,7 +136,7 @@ def _constant(problem: Problem, model: Whole, f: Array, b: Any) -> Whole:
 def of_multipliers(problem: Problem, alpha: ArrayLike | None, beta: ArrayLike | None) -> Whole:
     """The model that multipliers stand for once they are repaired."""
     parts = problem.repaired(*multipliers(problem, alpha, beta))
-    return Whole(*problem.model_of(*parts), floor=-np.inf)
+    return Whole(*problem.model_of(*parts))
 
 
 def _solved(problem: Problem, need: Array, free: bool) -> tuple[Array, Array, Any, Any]:

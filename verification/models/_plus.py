@@ -124,9 +124,8 @@ class SvmTask(ModelTask):
 
     def whole(self, found: Problem, primal: Mapping[str, Any]) -> Whole:
         """The model of a primal answer."""
-        if self.plain:
-            return Whole(primal["w"], float(primal["b"]), None, 0.0, -np.inf)
-        return Whole(primal["w"], float(primal["b"]), primal["v"], float(primal["rho"]), -np.inf)
+        parts = () if self.plain else (primal["v"], float(primal["rho"]))
+        return Whole(primal["w"], float(primal["b"]), *parts)
 
     def certify(self, params: Params, primal: Side, dual: Side) -> ModelCertificate:
         """Gap of a model and multipliers; of one side alone with what it stands for."""
