@@ -118,7 +118,7 @@ class ModelCertificate(Certificate):
     error: float
     doubt: float
     moved: float
-    residuals: Array = field(compare=False)
+    residuals: Array = field(repr=False, compare=False)
     drift: float
     terms: Mapping[str, float] = field(hash=False, compare=False)
 
