@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,15 @@ class Answer:
     value: float
     dual: Any
     certificate: Certificate
+
+
+def best_answer(operation: str, proofs: Iterable[Any], multipliers: str) -> Answer:
+    """The answer to a primal or a dual by the certificate of least gap, from its w and multipliers."""
+    proof = min(proofs, key=lambda each: float(each.gap))
+    dual = getattr(proof, multipliers)
+    if operation == "primal":
+        return Answer(proof.w, proof.value, dual, proof)
+    return Answer(dual, proof.dual_value, proof.w, proof)
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,16 @@ Proposals: `refsolve.proofs.svm_plus` judges them like any other model.
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from refsolve.proofs import svm_plus
-from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.certificate import Array, Real, candidate
 from refsolve.proofs.multipliers import Correction, Offset
+from refsolve.proofs.space import EPS
 from refsolve.proofs.svm_plus import PlusProof, Point
+
+#: Relative error that a deformed kernel in float64 may have.
+Q_ERROR = 1e-12
 
 
 class Problem(svm_plus.Problem):
@@ -83,3 +88,32 @@ class Problem(svm_plus.Problem):
             return None
         point = Point(u / m, b / m, g.v / m, g.rho / m)
         return self.prove(point, alpha * (alpha.sum() / q), beta)
+
+    def doubt(self, proof: PlusProof) -> float:
+        """How far the same sums in float64 may be from P and D."""
+        point, xi, error, gamma = proof.point, proof.xi, proof.error, proof.alpha + proof.beta
+        marginal = self.cost * (abs(xi) if self.squared else 1)
+        x, z = self.x, self.z
+        reach = 1 + x.reach(point.w) + np.abs(point.b) + abs(xi)
+        width = self.n + x.width + 8
+        if z is not None:
+            assert point.v is not None
+            reach, width = reach + z.reach(point.v) + np.abs(point.rho), width + z.width
+        doubt = 4 * EPS * width * ((gamma + marginal) * reach).sum() + 2 * error
+        if z is None:
+            return float(doubt)
+        few = self.n <= x.width + z.width + 1  # where trainers use kernels
+        if z.gram is None and (few or x.gram is not None):
+            # v = sum_i (gamma_i - c_i xi_i) z_i/lam is a sum of large terms there
+            terms = abs(gamma - self.cost * (xi if self.squared else 1)) * z.norms
+            doubt += 4 * EPS * (gamma + marginal).sum() * z.norms.max() * terms.sum() / self.lam
+        if self.squared:  # Q, whose entries are at most that, to 1e-12
+            largest = np.minimum((z.norms**2 + 1 + self.delta) / self.lam, 1 / self.cost).max()
+            doubt += Q_ERROR / 2 * largest * gamma.sum() ** 2
+        return float(doubt)
+
+    def part(self, name: str, values: ArrayLike | None) -> Array:
+        """The examples' entries of a vector (n,) of all rows; zeros for None."""
+        if values is None:
+            return np.zeros(len(self.y), self.real)
+        return candidate(name, values, self.n)[self.kept].astype(self.real)

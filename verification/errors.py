@@ -1,5 +1,10 @@
 """Exceptions of the verification package; each names the argument, the value and the fix."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from refsolve.errors import InvalidParameterError
+
 
 class VerificationError(Exception):
     """Base of everything that this package raises on purpose."""
@@ -22,6 +27,15 @@ class CandidateSignatureError(VerificationError, TypeError):
 
 class InvalidArgumentError(VerificationError, ValueError):
     """An argument has a wrong value."""
+
+
+@contextmanager
+def invalid_arguments() -> Iterator[None]:
+    """What `refsolve` refuses of arguments, as an `InvalidArgumentError`."""
+    try:
+        yield
+    except InvalidParameterError as error:
+        raise InvalidArgumentError(str(error)) from error
 
 
 class DataFileError(VerificationError, ValueError):

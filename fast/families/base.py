@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from string import Template
+from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -47,6 +48,8 @@ class Loss:
     bounded: ClassVar[bool] = False  # k is at most the number of other classes
     complements: ClassVar[bool] = False  # 1 - <1,x> is read and returned
     smooth: ClassVar[bool] = False  # the loss has a gradient everywhere
+    per_class: ClassVar[bool] = False  # a sum of one term for each class
+    in_files: ClassVar[bool] = False  # certificate files hold its models
     indicated: ClassVar[bool] = False  # the ground truth is an indicator of the right labels
     operations: ClassVar[tuple[str, ...]] = OPERATIONS
     says: ClassVar[Mapping[str, str]] = {}  # what each operation computes, for its docstring
@@ -304,13 +307,7 @@ def named(stem: str, **parameters: Any) -> Loss:
                 "loss", repr(stem), "a stem of fast.losses, or a file", "see dir(fast.losses)"
             )
         module = importlib.import_module(f"fast.losses.{stem}")
-    found = [
-        value
-        for value in vars(module).values()
-        if isinstance(value, type)
-        and issubclass(value, Loss)
-        and value.__module__ == module.__name__
-    ]
+    found = _defined(module)
     if len(found) != 1:
         raise InvalidParameterError(
             "loss", f"{stem!r}, which defines {len(found)} losses", "one", "put one in each file"
@@ -323,3 +320,13 @@ def named(stem: str, **parameters: Any) -> Loss:
                 name, f"not a parameter of {stem}", f"one of: {allowed}", "leave it out"
             )
     return found[0](**parameters)
+
+
+def losses_in(stem: str) -> list[type[Loss]]:
+    """The losses that a file of `fast.losses` defines."""
+    return _defined(importlib.import_module(f"fast.losses.{stem}"))
+
+
+def _defined(module: ModuleType) -> list[type[Loss]]:
+    values = (value for value in vars(module).values() if isinstance(value, type))
+    return [v for v in values if issubclass(v, Loss) and v.__module__ == module.__name__]

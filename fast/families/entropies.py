@@ -27,6 +27,7 @@ class Entropy(Loss):
 
     kernels = compiled(vars(entropies) | vars(entropy_steps), entropy_steps.__file__)
     smooth = True
+    in_files = True
     complements = True
     cost = 0.0
     gamma = 0.0
@@ -114,6 +115,7 @@ class Piece(Entropy):
 
     dropped: Array  # type: ignore[misc]
     operations = ()
+    in_files = False
 
     def at_zero(self, m: int) -> float:
         """Loss at W = 0, of the classes that are kept."""

@@ -30,6 +30,7 @@ class Hinge(Loss):
     variant: ClassVar[int] = ALPHA
     k = 1
     gamma = 0.0
+    in_files = True
     den: ClassVar[str] = ""
     unit: ClassVar[str] = ""
     radius: ClassVar[str] = ""

@@ -80,6 +80,8 @@ class Signed(Loss):
     kernels = compiled(globals(), __file__)
     variant: ClassVar[int] = BOX
     gamma = 0.0
+    per_class = True
+    in_files = True
     coordinates = "z without costs"
     where = ", in the coordinates z"
     default_costs: ClassVar[str] = ""  # what docstrings say of them, where it is not one number
@@ -151,6 +153,7 @@ class Multilabel(Signed):
     """A loss of an indicator y of the right labels."""
 
     indicated = True
+    in_files = False
     indicator: ClassVar[str] = (
         "Indicator: 1 for the right labels P, 0 for N. Where one of them is empty, the loss is 0."
     )

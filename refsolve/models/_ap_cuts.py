@@ -6,7 +6,7 @@ mu >= 0 and, for a free b, <mu,y> = 0: D = sum alpha offset + sum mu - 1/2||u||^
 u = -sum alpha row + sum mu y x.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Self
@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve import fenchel, oracle
+from refsolve.canonicalize import Answer, ParametrizedProblem, best_answer
 from refsolve.errors import InvalidParameterError, OracleUncertainError
 from refsolve.fenchel import Block, Map, Term
-from refsolve.models._trained import ModelCertificate
-from refsolve.oracle import Answer, ParametrizedProblem
 from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.ranking_model import Dual, RankingProof
 from refsolve.spec import check_vector
 
@@ -241,14 +241,13 @@ class Master:
         self,
         stem: str,
         operation: str,
-        prove: Callable[[dict[str, Any]], CutCertificate],
+        prove: Callable[[dict[str, Any]], Iterable[ModelCertificate]],
         separate: Callable[[Array, float], bool],
     ) -> ParametrizedProblem:
-        """`close`, then `posed`, with answers from the certificates that ``prove`` returns."""
+        """`close`, then `posed`, with answers from the best of the certificates that ``prove`` returns."""
 
         def answered(of: str, found: dict[str, Any]) -> Answer:
-            proof = prove(found)
-            return proof.answer(of, proof.w, proof.weights)
+            return best_answer(of, prove(found), "weights")
 
         self.close(f"{stem}.primal", partial(answered, "primal"), separate)
         return self.posed(operation, partial(answered, operation))

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from refsolve import initial_guess
 from refsolve.errors import InvalidParameterError
@@ -23,10 +22,10 @@ from refsolve.models._symbols import (
     SUM,
     WEIGHTS,
 )
-from refsolve.models._trained import ModelCertificate
 from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.svm_plus import Point
-from refsolve.spec import Symbol, check_vector
+from refsolve.spec import Symbol
 
 LAM = Symbol("lam", "weight of the correcting function, 1/2 ||v||^2", low=0, low_open=True)
 WEIGHING = (SUM, LAM, OWN)
@@ -71,6 +70,11 @@ class PlusCertificate(ModelCertificate):
     beta: Array = field(repr=False)
     collapsed: bool
 
+    @property
+    def w(self) -> Array:
+        """The weights of the model."""
+        return self.model.w
+
 
 class Data(initial_guess.Problem):
     """One checked instance; arrays are of the examples of positive weight.
@@ -113,18 +117,13 @@ class Data(initial_guess.Problem):
             v, rho = v + self.z.from_factor(step[:-1]), rho + step[-1]
         return point._replace(v=v, rho=rho)
 
-    def multipliers(self, name: str, value: ArrayLike | None) -> Array:
-        """The examples' part of n multipliers."""
-        if value is None:
-            return np.zeros(len(self.y), Real)
-        return check_vector(name, value, size=self.x.total).astype(Real)[self.x.kept]
-
 
 def check_data(squared: bool, given: dict[str, Any]) -> Data:
     """Validated arguments of an SVM+; unknown names are refused."""
     rest = dict(given)
     X, K, Z, Kz = (rest.pop(name, None) for name in ("X", "K", "Z", "Kz"))
-    views, n = check_views(X, K, Z, Kz, "pass privileged data of the rows")
+    fix, blur = "pass privileged data of the rows", rest.pop("blur", 0.0)
+    views, n = check_views(X, K, Z, Kz, fix, blur)
     y = rest.pop("y", None)
     if y is None:
         raise InvalidParameterError("y", "missing", "n labels -1/1", "pass y=...")

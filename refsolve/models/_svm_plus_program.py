@@ -5,6 +5,7 @@ by their largest norm; the dual by U/size, size bounding the quadratic terms.
 """
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +14,13 @@ from numpy.typing import ArrayLike
 
 from refsolve import fenchel
 from refsolve._lazy import cp
+from refsolve.canonicalize import Answer, ParametrizedProblem, best_answer
 from refsolve.errors import InfeasibleError
 from refsolve.fenchel import Block, Map, Term
 from refsolve.models._svm_plus import Data, PlusCertificate, check_data, scaled
 from refsolve.models._svm_plus_proof import Formulas, certify
 from refsolve.models._svm_space import reach, separated
-from refsolve.oracle import SOLVERS, Answer, ParametrizedProblem
+from refsolve.oracle import SOLVERS
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.space import Rows
 from refsolve.proofs.svm_plus import Point
@@ -35,20 +37,25 @@ def _unit(data: Data) -> float:
     return unit if data.penal else min(unit, separated(data.x.factor(), data.y.astype(float)))
 
 
-def _prove(data: Data, alpha: Array, beta: Array, *points: Point) -> PlusCertificate:
-    """The best certificate of the multipliers with one of the points, or with their own model."""
+def _proofs(
+    data: Data, alpha: Array, beta: Array, points: list[Point]
+) -> Iterator[PlusCertificate]:
+    """Certificates of the multipliers with their own model, and with each of the points."""
     alpha, beta = data.repaired(alpha.astype(Real), beta.astype(Real))
     if data.squared:
         t = scaled(data, alpha, beta)
         alpha, beta = t * alpha, t * beta
-    models = (data.model_of(alpha, beta), *points)
-    proofs = [certify(data, point, alpha, beta) for point in models]
-    return min(proofs, key=lambda proof: proof.gap)
+    for point in (data.model_of(alpha, beta), *points):
+        yield certify(data, point, alpha, beta)
 
 
 @dataclass(frozen=True)
 class Offered(Formulas):
     """All that the module of an SVM+ offers: its formulas and its programs."""
+
+    def check_data(self, **given: Any) -> Data:
+        """The data of checked arguments; see `certificate`."""
+        return check_data(self.squared, given)
 
     def declaration(
         self, X: Rows = None, y: ArrayLike | None = None, Z: Rows = None, **given: Any
@@ -85,8 +92,8 @@ def _pose(data: Data, operation: str) -> ParametrizedProblem:
             w, v = data.x.from_factor(found["w"]), data.z.from_factor(found["v"])
             points.append(Point(w, Real(found["b"][0]), v, Real(found["rho"][0])))
         alpha = found["alpha"]
-        proof = _prove(data, alpha, found.get("beta", 0 * alpha), *points)
-        return proof.answer(operation, proof.model.w, proof.alpha)
+        proofs = _proofs(data, alpha, found.get("beta", 0 * alpha), points)
+        return best_answer(operation, proofs, "alpha")
 
     primal = fenchel.primal(model, U, {"w": 1 / reach(data.x.factor())})
     return fenchel.posed(operation, primal, fenchel.dual(reduced, U / size), finish)

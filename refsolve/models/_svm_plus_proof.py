@@ -35,6 +35,7 @@ def certify(
         violation,
         data.x.expanded(proof.residuals),
         moved,
+        doubt=data.doubt(proof),
         model=to_model(data, proof.point, proof.xi),
         alpha=data.x.expanded(proof.alpha),
         beta=data.x.expanded(proof.beta),
@@ -72,7 +73,7 @@ def multipliers(data: Data, alpha: ArrayLike, beta: ArrayLike | None) -> tuple[A
     """Checked multipliers of the examples."""
     if beta is not None and not data.nonneg:
         raise InvalidParameterError("beta", beta, "none without nonneg_slack", "drop beta")
-    return data.multipliers("alpha", alpha), data.multipliers("beta", beta)
+    return data.part("alpha", alpha), data.part("beta", beta)
 
 
 def _take_point(
@@ -170,7 +171,8 @@ class Formulas:
             Own slacks; by default the best.
         **given
             ``C``, ``lam``, ``sample_weight`` (n,), ``nonneg_slack``, ``label_signed``,
-            ``penalize_bias``, ``free_slack``, ``K``, ``Kz``.
+            ``penalize_bias``, ``free_slack``, ``K``, ``Kz``, and ``blur``, the relative error of
+            their entries in units of eps, where they were computed.
 
         Raises
         ------
@@ -184,7 +186,7 @@ class Formulas:
         both = multipliers(data, alpha, beta)
         if eta is not None and (not data.soft or (v is None and correction_coef is None)):
             raise InvalidParameterError("eta", eta, "v, rho and free_slack > 0 with it", "drop eta")
-        own = None if eta is None else data.multipliers("eta", eta)
+        own = None if eta is None else data.part("eta", eta)
         correction = data.z.given("v", v, "correction_coef", correction_coef)
         weights = data.x.given("w", w, "coef", coef), correction
         return certify(data, _take_point(data, weights, b, rho, both, own), *both, own)
@@ -216,7 +218,7 @@ class Formulas:
             raise InvalidParameterError("eta", eta, "free_slack > 0 with it", "drop eta")
         g = data.at(correction, point.rho)
         if eta is not None:
-            g = data.at(correction, point.rho, data.multipliers("eta", eta) / np.sqrt(data.delta))
+            g = data.at(correction, point.rho, data.part("eta", eta) / np.sqrt(data.delta))
         elif data.soft:
             g, _ = data.feasible(point)
         size = 1 + max(abs(data.x.values(weights)).max(), abs(point.b), abs(g.xi).max())
@@ -260,5 +262,5 @@ class Formulas:
                 "nonneg_slack", data.nonneg, "neither nonneg_slack nor penalize_bias",
                 "use certificate",
             )  # fmt: skip
-        proof = data.scale_free(data.multipliers("alpha", alpha))
+        proof = data.scale_free(data.part("alpha", alpha))
         return np.inf if proof is None else float(proof.gap / proof.primal)

@@ -6,6 +6,7 @@ weight zero are no examples; their coefficients are kept.
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,8 +15,8 @@ from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_rankings import check_classes
 from refsolve.models._data import check_features, spectrum
 from refsolve.proofs import space
-from refsolve.proofs.certificate import Array, Real
-from refsolve.proofs.space import EPS, Rows
+from refsolve.proofs.certificate import Array, Real, candidate
+from refsolve.proofs.space import EPS, Rows, precision
 from refsolve.spec import LARGEST, Symbol, check_vector
 
 
@@ -50,23 +51,30 @@ class Space(space.Space):
             if self.gram is not None:
                 fix = f"pass {coefficients}=..."
                 raise InvalidParameterError(name, direct, f"{coefficients} with a kernel", fix)
-            return check_vector(name, direct, size=self.width).astype(Real)
+            return candidate(name, direct, self.width)
         if coef is None:
             return None
-        coef = check_vector(coefficients, coef, size=self.total).astype(Real)
+        coef = candidate(coefficients, coef, self.total)
         return coef if self.gram is not None else np.asarray(self.whole.T @ coef, dtype=Real)
 
 
 def check_views(
-    X: Rows, K: ArrayLike | None, Z: Rows, Kz: ArrayLike | None, fix: str
+    X: Rows, K: ArrayLike | None, Z: Rows, Kz: ArrayLike | None, fix: str, blur: float = 0.0
 ) -> tuple[Callable[[Array], tuple[Space, Space]], int]:
-    """Both views of some of the examples, and how many there are."""
+    """Both views of some of the examples, in one precision, and how many there are."""
     rows, gram, n = check_features("X", X, "K", K)
     z_rows, z_gram, count = check_features("Z", Z, "Kz", Kz)
     if count != n:
         name = "Z" if z_gram is None else "Kz"
         raise InvalidParameterError(name, f"{count} rows", f"{n} rows, one per example", fix)
-    return lambda kept: (Space(rows, gram, kept), Space(z_rows, z_gram, kept)), n
+    given: Any = ((rows, gram), (z_rows, z_gram))
+    real = precision(*(float(np.prod((b if a is None else a).shape)) for a, b in given))
+
+    def views(kept: Array) -> tuple[Space, Space]:
+        first, second = (Space(a, b, kept, real, blur) for a, b in given)
+        return first, second
+
+    return views, n
 
 
 def check_rows(y: ArrayLike, n: int, sample_weight: ArrayLike | None) -> tuple[Array, Array, Array]:

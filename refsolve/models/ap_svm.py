@@ -5,6 +5,7 @@ positives below it (t_j). Delta(R) = 1 - AP, and Psi(R) - Psi(R*) has the score 
 -2 c_i/(PN) and 2 t_j/(PN); c_R below is that vector. The dual has a weight for every ranking.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -232,11 +233,10 @@ def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
     everything = wants_all(how, data.queries)
     master = _master(data)
 
-    def prove(found: dict[str, Any]) -> ApCertificate:
+    def prove(found: dict[str, Any]) -> Iterator[ApCertificate]:
         weights, inversions = master.joined(found["parts"])
         points = [None, found["w"]] if "w" in found else [None]  # the dual's own w may be better
-        proofs = [_certificate(data, w, inversions, weights) for w in points]
-        return min(proofs, key=lambda proof: proof.gap)
+        return (_certificate(data, w, inversions, weights) for w in points)
 
     if everything:
         master.add_all()

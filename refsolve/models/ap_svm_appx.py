@@ -4,6 +4,7 @@ The easy examples are a mask. The bias b acts in their constraints only, and is 
 not see it. See `refsolve.models.ap_svm` for rankings and coefficients c_R.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -235,7 +236,7 @@ def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
     everything = wants_all(how, data.queries)
     master = _master(data)
 
-    def prove(found: dict[str, Any]) -> AppxCertificate:
+    def prove(found: dict[str, Any]) -> Iterator[AppxCertificate]:
         weights, inversions = master.joined(found["parts"])
         mu = np.zeros(data.mask.size, Real)
         if data.easy.binding:
@@ -243,8 +244,7 @@ def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
         points = [(None, None)]
         if "w" in found:
             points += [(found["w"].astype(Real), None), (found["w"].astype(Real), found["b"])]
-        proofs = [_certificate(data, *p, inversions, weights, mu) for p in points]
-        return min(proofs, key=lambda proof: proof.gap)
+        return (_certificate(data, *p, inversions, weights, mu) for p in points)
 
     if everything:
         master.add_all()

@@ -7,6 +7,7 @@ on labellings enter by alpha_i = (1/n) sum of those that are wrong on i, any poi
 """
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +22,7 @@ from refsolve.models._data import check_examples
 from refsolve.models._symbols import BIAS, BOX, RELEVANT, ROWS, take
 from refsolve.oracle import ParametrizedProblem
 from refsolve.proofs import svm_plus
-from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.certificate import Array, Real, candidate
 from refsolve.proofs.multipliers import Offset
 from refsolve.proofs.space import Rows, Space
 from refsolve.spec import LARGEST, Spec, Symbol, check_matrix, check_vector
@@ -73,30 +74,26 @@ class HingeCertificate(CutCertificate):
 
 
 class Data(initial_guess.Problem):
-    """The SVM with costs C/n; X has a last column of ones, so that w ends with b, if b is regularised."""
+    """The SVM with costs C/n."""
 
-    def __init__(self, X: Any, signs: Array, C: float, bias: bool | str) -> None:
-        self.X, self.C, self.constant, self.free = X, C, bias is True, bias == "free"
-        self.top = Real(C) / len(signs)
-        cost = np.full(len(signs), self.top)
-        super().__init__(Space(X), signs, cost, bias="free" if self.free else "none")
+    def __init__(self, X: Any, signs: Array, C: float, bias: str) -> None:
+        self.C, self.top = C, Real(C) / len(signs)
+        super().__init__(Space(X), signs, np.full(len(signs), self.top), bias=bias)
 
     def point(self, w: ArrayLike, b: float | None) -> tuple[Array, float | None]:
-        """(w, b) as the coordinates in X and the b beside them, None to be chosen."""
-        w = check_vector("w", w, size=self.X.shape[1] - self.constant).astype(Real)
+        """(w, b); None to be chosen, where b is free."""
+        w = candidate("w", w, self.x.width)
         if b is not None:
             b = float(Symbol("b", "bias", low=-LARGEST, high=LARGEST).check(b))
-        if b and not (self.constant or self.free):
+        if b and self.bias == "none":
             raise InvalidParameterError("b", b, "no bias", "pass bias=True or bias='free'")
-        if not self.constant:
-            return w, b
-        if b is None:
+        if b is None and self.bias == "penalised":
             raise InvalidParameterError("b", b, "the weight of the constant", "pass b=...")
-        return np.append(w, Real(b)), None
+        return w, b
 
     def best_bias(self, w: Array, xi: Array | None = None) -> Offset:
-        """A minimiser of the hinges in b, 0 without one."""
-        return super().best_bias(w, xi) if self.free else Real(0)
+        """A minimiser of the hinges in b, 0 where it is not free."""
+        return super().best_bias(w, xi) if self.bias == "free" else Real(0)
 
 
 def check_data(X: Rows, y: ArrayLike, C: float, bias: bool | str = False) -> Data:
@@ -105,16 +102,8 @@ def check_data(X: Rows, y: ArrayLike, C: float, bias: bool | str = False) -> Dat
     if not isinstance(bias, bool | np.bool_ | str) or bias not in (True, False, "free"):
         raise InvalidParameterError("bias", bias, "True, False or 'free'", "choose")
     signs = np.where(check_classes(y, rows.shape[0]), Real(1), Real(-1))
-    if not isinstance(bias, str) and bias:
-        ones = np.ones((rows.shape[0], 1))
-        if hasattr(rows, "tocsr"):
-            from scipy import sparse  # the formulas load without it
-
-            rows = sparse.hstack([rows, sparse.csr_matrix(ones)]).tocsr()
-        else:
-            rows = np.hstack([rows, ones])
-        bias = True
-    return Data(rows, signs, BOX.check(C), bias)
+    kind = "free" if isinstance(bias, str) else "penalised" if bias else "none"
+    return Data(rows, signs, BOX.check(C), kind)
 
 
 def from_labels(y: ArrayLike, *, labels: ArrayLike, weights: ArrayLike) -> Array:
@@ -139,15 +128,15 @@ def primal(
     """P(w, b); see `certificate`."""
     data = check_data(X, y, C, bias)
     w, b = data.point(w, b)
-    hinges = np.maximum(0, 1 - data.margins(w, Real(b or 0)))
-    return float((w * w).sum() / 2 + data.C * hinges.mean())
+    offset = Real(b or 0)
+    return float(data.objective(w, offset, np.maximum(0, 1 - data.margins(w, offset))))
 
 
 def dual(X: Rows, y: ArrayLike, *, alpha: ArrayLike, C: float, bias: bool | str = False) -> float:
     """D(alpha), and -inf outside its domain (up to rounding); see `certificate`."""
     data = check_data(X, y, C, bias)
-    given = check_vector("alpha", alpha, size=data.n).astype(Real)
-    if outside(data.violation(given, 0 * given), data.n if data.free else 1, data.C / data.n):
+    given, many = data.part("alpha", alpha), data.n if data.bias == "free" else 1
+    if outside(data.violation(given, 0 * given), many, data.C / data.n):
         return -np.inf
     return float(data.lower(*data.repaired(given, 0 * given)))
 
@@ -201,7 +190,7 @@ def certificate(
     if labels is not None:
         repaired, off = check_weights(weights, len(np.asarray(labels)), data.C)
         alpha = from_labels(y, labels=labels, weights=repaired)
-    given = None if alpha is None else check_vector("alpha", alpha, size=data.n).astype(Real)
+    given = None if alpha is None else data.part("alpha", alpha)
     return _certificate(data, point[0], point[1], given, off)
 
 
@@ -215,11 +204,9 @@ def _certificate(
     else:
         off = max(off, data.violation(alpha, 0 * alpha))
     own = data.model_of(*data.repaired(alpha, 0 * alpha))
+    offset = b if b is not None else own.b if w is None else data.best_bias(w)
     w = own.w if w is None else w
-    offset = data.best_bias(w) if b is None else Real(b)
-    proof = data.prove(svm_plus.Point(w, offset), alpha, 0 * alpha)
-    if data.constant:
-        w, offset = w[:-1], w[-1]
+    proof = data.prove(svm_plus.Point(w, Real(offset)), alpha, 0 * alpha)
     return HingeCertificate.of(
         proof,
         off,
@@ -233,28 +220,29 @@ def _certificate(
 
 
 def declaration(X: Rows, y: ArrayLike, *, C: float, bias: bool | str = False) -> fenchel.Model:
-    """The model by its hinges instead of its labellings; with bias=True b is the last entry of w."""
+    """The model by its hinges instead of its labellings."""
     data = check_data(X, y, C, bias)
     signs = data.y.astype(float)[:, None]
     rows = signs * data.x.dense().astype(float)
     n, d = rows.shape
-    free = {"b": fenchel.Block(1, 0.0)} if data.free else {}
-    maps = {"w": -rows} | ({"b": -signs} if free else {})
+    own = {} if data.bias == "none" else {"b": fenchel.Block(1, float(data.bias == "penalised"))}
+    maps = {"w": -rows} | ({"b": -signs} if own else {})
     hinge = fenchel.Term(fenchel.hinge(np.full(n, data.C / n)), maps, np.ones(n))
-    return fenchel.Model({"w": fenchel.Block(d), **free}, {"alpha": hinge})
+    return fenchel.Model({"w": fenchel.Block(d), **own}, {"alpha": hinge})
 
 
 def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
     X, y, C, bias, how = take(given, SPEC.arguments, labels="auto")
     data = check_data(X, y, C, bias)
-    n = data.n
+    n, d = data.n, data.x.width
     if how not in ("auto", "all", "cutting_plane") or (how == "all" and n > MOST):
         raise InvalidParameterError(
             "labels", how, f"'auto', 'cutting_plane', or 'all' for n <= {MOST}", "choose"
         )
-    rows = np.hstack([data.x.dense().astype(float), np.ones((n, int(data.free)))])
+    rows = np.hstack([data.x.dense().astype(float), np.ones((n, int(data.bias != "none")))])
     rows *= data.y.astype(float)[:, None]
-    master = Master(data.C, 1, data.X.shape[1], data.C, free=int(data.free))
+    free = int(data.bias == "free")  # else the master's w ends with b
+    master = Master(data.C, 1, rows.shape[1] - free, data.C, free=free)
 
     def add(wrong: Array) -> bool:
         """The constraint of the labelling that is wrong on these examples."""
@@ -265,18 +253,18 @@ def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
         add(np.array(wrong if everything else np.zeros(n, bool)))
     add(np.ones(n, bool))
 
-    def prove(found: dict[str, Any]) -> HingeCertificate:
+    def prove(found: dict[str, Any]) -> Iterator[HingeCertificate]:
         alpha = data.C * (found["parts"][0] @ np.array(master.tags[0])) / n
         points = [(None, None)]
         if "w" in found:
-            points += [(found["w"].astype(Real), b) for b in (None, found["b"])]
-        proofs = [_certificate(data, *point, alpha) for point in points]
-        return min(proofs, key=lambda proof: proof.gap)
+            w = found["w"].astype(Real)
+            offsets = (None, found["b"]) if data.bias != "penalised" else (w[-1],)
+            points += [(w[:d], b) for b in offsets]
+        return (_certificate(data, *point, alpha) for point in points)
 
     def separate(w: Array, b: float) -> bool:
-        if len(w) < data.X.shape[1]:  # an answer, whose b is the last coordinate
-            w, b = np.append(w, b), 0.0
-        return add(np.asarray(data.margins(w.astype(Real), b) < 1))
+        b = w[-1] if len(w) > d else b
+        return add(np.asarray(data.margins(w[:d].astype(Real), b) < 1))
 
     return master.closed("binary_svm", operation, prove, separate)
 

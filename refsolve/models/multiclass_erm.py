@@ -19,8 +19,8 @@ from refsolve.canonicalize import Answer, ParametrizedProblem, Template
 from refsolve.errors import InvalidParameterError
 from refsolve.models._data import BOX, LAM, Data, check_data
 from refsolve.models._symbols import CLASSES, COSTS, GAMMA, GRAM, GUESSES, LOSS, OR_GRAM, WEIGHTS
-from refsolve.models._trained import ModelCertificate
 from refsolve.proofs.certificate import Array
+from refsolve.proofs.model import ModelCertificate
 from refsolve.spec import Spec, check_matrix
 
 SPEC = Spec(
@@ -201,7 +201,7 @@ def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
         A = np.asarray(data.blocks(data.loss.repair(raw)).T, dtype=float)
         model = {"W": W} if data.K is None else {"B": data.expansion(W)}
         proof = certificate(loss, y, A=A, **model, **given)
-        return Answer(next(iter(model.values())), proof.primal, A, proof)
+        return Answer(next(iter(model.values())), proof.value, A, proof)
 
     values = {"H": H, "costs": data.costs / s, "weight": data.weight / top, "eta": s / t**2 / top}
     return ParametrizedProblem(_key(data, params, H.shape[1]), build, values, finish, _unit(data))
@@ -233,7 +233,7 @@ def pose_dual(given: dict[str, Any]) -> ParametrizedProblem:
         A = np.asarray(data.blocks(data.loss.repair(found["x"])).T, dtype=float)
         proof = certificate(loss, y, A=A, **given)
         W = None if data.K is not None else data.X.T @ A.T
-        return Answer(A, proof.dual, W, proof)
+        return Answer(A, proof.dual_value, W, proof)
 
     # 1/2||H'wA||^2 - <wc,x> + w conjugate, divided by s, the largest weight and ``size``
     weight = data.weight / top

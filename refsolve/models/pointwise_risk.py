@@ -19,9 +19,9 @@ from refsolve.arguments import scaled_by, take
 from refsolve.canonicalize import Answer, ParametrizedProblem, Template
 from refsolve.errors import InvalidParameterError
 from refsolve.models._symbols import BEHIND, COSTS, GAMMA, GUESSES, LOSS, PROBABILITIES
-from refsolve.models._trained import ModelCertificate
 from refsolve.proofs import families
 from refsolve.proofs.loss import Loss, module_of
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.pointwise_risk import Balance
 from refsolve.spec import Spec, Symbol, check_matrix, check_vector
 
@@ -252,7 +252,7 @@ def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
         if risk.behind is None:  # the gradients at g may be the better dual point
             own = risk.certify(g, risk.loss.maximiser(risk.margins(g.astype(np.longdouble))))
             best = min(best, own, key=lambda proof: proof.gap)
-        return Answer(g, best.primal, best.x, best)
+        return Answer(g, best.value, best.x, best)
 
     values = {"weight": np.asarray(risk.weight, float), "costs": risk.costs / s}
     return ParametrizedProblem(_key(risk, params), build, values, finish, _unit(risk))
@@ -282,7 +282,7 @@ def pose_dual(given: dict[str, Any]) -> ParametrizedProblem:
 
     def finish(found: Mapping[str, Any]) -> Answer:
         proof = risk.certify(s * found["g"], found["x"])
-        return Answer(proof.x, proof.dual, s * found["g"], proof)
+        return Answer(proof.x, proof.dual_value, s * found["g"], proof)
 
     weight = np.asarray(risk.weight, float)
     values = {"weight": weight, "costs": weight[:, None] * risk.costs / s}

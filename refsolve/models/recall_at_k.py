@@ -6,8 +6,8 @@ for every set.
 """
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from math import comb
 from typing import Any
 
@@ -16,17 +16,17 @@ from numpy.typing import ArrayLike
 
 from refsolve import fenchel
 from refsolve._ranking import check_relevance
-from refsolve.canonicalize import Answer, ParametrizedProblem
+from refsolve.canonicalize import ParametrizedProblem
 from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_cuts import Master
 from refsolve.models._ap_rankings import check_classes
 from refsolve.models._data import check_examples
 from refsolve.models._symbols import BOX, RELEVANT, ROWS, take
-from refsolve.models._trained import ModelCertificate
 from refsolve.predicted_sets import Problem
-from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.certificate import Array, Real, candidate
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import Rows, Space
-from refsolve.spec import Spec, Symbol, check_vector
+from refsolve.spec import Spec, Symbol
 
 SIZE = Symbol("k", "size of the predicted sets, below n", "integer", low=1)
 
@@ -150,8 +150,8 @@ def certificate(
     """
     data = check_data(X, y, C, k)
     masks = check_sets(data, sets)
-    point = None if w is None else check_vector("w", w, size=data.space.width)
-    lam = check_vector("weights", weights, size=len(masks)) if len(masks) else np.zeros(0)
+    point = None if w is None else candidate("w", w, data.space.width)
+    lam = candidate("weights", weights, len(masks)) if len(masks) else np.zeros(0)
     return data.certify(point, masks, lam)
 
 
@@ -187,17 +187,14 @@ def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
     def separate(w: Array, b: float) -> bool:
         return _add(data, master, data.worst(data.space.values(w).astype(Real))[1])
 
-    def answered(of: str, found: dict[str, Any]) -> Answer:
+    def prove(found: dict[str, Any]) -> Iterator[RecallCertificate]:
         every = np.array(master.tags[0])
         own = every.any(axis=1)  # without the slack's bound
         weights = (data.C * found["parts"][0])[own]
         points = [None, found["w"]] if "w" in found else [None]
-        proofs = [data.certify(w, every[own], weights) for w in points]
-        best = min(proofs, key=lambda proof: proof.gap)
-        return best.answer(of, best.w, best.weights)
+        return (data.certify(w, every[own], weights) for w in points)
 
-    master.close("recall_at_k.primal", partial(answered, "primal"), separate)
-    return master.posed(operation, partial(answered, operation))
+    return master.closed("recall_at_k", operation, prove, separate)
 
 
 def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:

@@ -5,6 +5,7 @@ D(alpha) = sum alpha - 1/2||sum alpha_i y_i x_i||^2 over alpha >= 0, <alpha,y> =
 C w_i for the hinge, and less sum alpha_i^2/(2 C w_i) for its square.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,17 +13,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve import fenchel, initial_guess
-from refsolve.canonicalize import Answer, ParametrizedProblem
+from refsolve.canonicalize import Answer, ParametrizedProblem, best_answer
 from refsolve.errors import InvalidParameterError
 from refsolve.models._data import check_features
 from refsolve.models._svm_space import Space, check_rows, scalar, separated
 from refsolve.models._symbols import GRAM, LOSS, OR_GRAM, SIGNS, SUM, WEIGHTS, take
-from refsolve.models._trained import ModelCertificate
 from refsolve.proofs import svm_plus
 from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.multipliers import Offset
 from refsolve.proofs.space import Rows
-from refsolve.spec import Spec, check_vector
+from refsolve.spec import Spec
 
 LOSSES = ("hinge", "squared_hinge")
 
@@ -95,6 +96,7 @@ class Data(initial_guess.Problem):
             proof,
             violation,
             self.x.expanded(proof.residuals),
+            doubt=self.doubt(proof),
             w=w.astype(float),
             b=float(b),
             alpha=self.x.expanded(proof.alpha),
@@ -108,6 +110,7 @@ def check_data(
     loss: str = "hinge",
     sample_weight: ArrayLike | None = None,
     K: ArrayLike | None = None,
+    blur: float = 0.0,
 ) -> Data:
     """Validated arguments of an SVM."""
     rows, gram, n = check_features("X", X, "K", K)
@@ -116,7 +119,7 @@ def check_data(
     if loss not in LOSSES:
         raise InvalidParameterError("loss", loss, " or ".join(map(repr, LOSSES)), "choose one")
     squared = loss == "squared_hinge"
-    return Data(Space(rows, gram, kept), labels[kept], C * weight, squared=squared)
+    return Data(Space(rows, gram, kept, blur=blur), labels[kept], C * weight, squared=squared)
 
 
 def primal(
@@ -140,7 +143,7 @@ def primal(
 def dual(X: Rows = None, y: ArrayLike = (), *, C: float, alpha: ArrayLike, **given: Any) -> float:
     """D(alpha), and -inf outside its domain (up to rounding); see `certificate`."""
     data = check_data(X, y, C, **given)
-    alpha = check_vector("alpha", alpha, size=data.x.total).astype(Real)[data.x.kept]
+    alpha = data.part("alpha", alpha)
     inside, violation = data.repair(alpha)
     if violation > 64 * np.finfo(float).eps * abs(alpha).sum():
         return -np.inf
@@ -185,7 +188,7 @@ def certificate(
         Naming the argument; `InvalidGramError` for a Gram matrix that is none.
     """
     data = check_data(X, y, C, loss, sample_weight, K)
-    alpha = check_vector("alpha", alpha, size=data.x.total).astype(Real)[data.x.kept]
+    alpha = data.part("alpha", alpha)
     point = data.x.given("w", w, "coef", coef)
     if point is None:
         point = data.x.pull(data.repair(alpha)[0] * data.y)
@@ -209,15 +212,14 @@ def _declared(data: Data) -> fenchel.Model:
     return fenchel.Model(blocks, {"alpha": term})
 
 
-def _best(data: Data, alpha: Array, *points: tuple[Array, Any]) -> SvmCertificate:
-    """The best certificate of alpha with these points or its own."""
+def _proofs(data: Data, alpha: Array, points: list[tuple[Array, Any]]) -> Iterator[SvmCertificate]:
+    """Certificates of alpha with its own model, and with each of the points."""
     repaired, off = data.repair(alpha.astype(Real))
     if data.squared and repaired.sum() > 0:  # the best multiple
         repaired *= repaired.sum() / (2 * (repaired.sum() - data.lower(repaired, 0 * repaired)))
     u = data.x.pull(repaired * data.y)
     every = [(u, data.best_bias(u)), *points, *((w, data.best_bias(w)) for w, _ in points)]
-    proofs = [data.certify(w, b, repaired, off) for w, b in every]
-    return min(proofs, key=lambda proof: proof.gap)
+    return (data.certify(w, b, repaired, off) for w, b in every)
 
 
 def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
@@ -243,8 +245,7 @@ def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
         points = []
         if "w" in found:
             points.append((data.x.from_factor(found["w"]), Real(found["b"][0])))
-        proof = _best(data, found["alpha"], *points)
-        return proof.answer(operation, proof.w, proof.alpha)
+        return best_answer(operation, _proofs(data, found["alpha"], points), "alpha")
 
     dual = fenchel.dual(model, U / max(U * (t * t + own), 1.0))
     return fenchel.posed(operation, fenchel.primal(model, U, {"w": 1 / t}), dual, finish)

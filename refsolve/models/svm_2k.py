@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve import fenchel
-from refsolve.canonicalize import Answer, ParametrizedProblem
+from refsolve.canonicalize import Answer, ParametrizedProblem, best_answer
 from refsolve.errors import InvalidParameterError
 from refsolve.fenchel import Block, Term
 from refsolve.models._svm_space import Space, check_rows, check_views, scalar
 from refsolve.models._symbols import GRAM, GRAM_Z, OR_GRAM, PRIVILEGED, SIGNS, WEIGHTS, take
-from refsolve.models._trained import ModelCertificate
 from refsolve.proofs import two_views
-from refsolve.proofs.certificate import Array, Real
-from refsolve.proofs.space import Rows
+from refsolve.proofs.certificate import Array, Real, candidate
+from refsolve.proofs.model import ModelCertificate
+from refsolve.proofs.space import EPS, Rows
 from refsolve.proofs.svm_plus import Point
-from refsolve.spec import Spec, Symbol, check_vector
+from refsolve.spec import Spec, Symbol
 
 #: The multipliers, and the terms of the declaration.
 NAMES = ("alpha_A", "alpha_B", "beta")
@@ -104,10 +104,13 @@ class Data(two_views.Problem):
         assert point.v is not None
         proof = self.prove(point, alpha)
         violation = max(off, self.violation(alpha))
+        width = self.n + self.x.width + self.z.width + 8
+        doubt = float(4 * EPS * width * self.mass(point) + 2 * proof.error)
         return TwoViewCertificate.of(
             proof,
             violation,
             self.x.expanded(proof.residuals),
+            doubt=doubt,
             w=point.w.astype(float),
             b=float(point.b),
             v=point.v.astype(float),
@@ -115,14 +118,36 @@ class Data(two_views.Problem):
             alpha=self.x.expanded(proof.alpha),
         )
 
+    def mass(self, point: Point) -> Real:
+        """What is summed in P and D, by absolute values."""
+        assert point.v is not None
+        prices, mass = (
+            self.bounds[:2] + self.bounds[2],
+            Real(0),
+        )  # what an error of a score may cost
+        views = ((self.x, point.w, point.b), (self.z, point.v, point.rho))
+        for price, (space, function, offset) in zip(prices, views, strict=True):
+            reach = space.reach(function) + np.abs(offset)
+            mass += (price * (1 + abs(space.values(function) + offset) + reach)).sum()
+        return mass
+
+    def model_of(self, alpha: Array) -> Point:
+        """The model of repaired multipliers, with offsets that are good for each view alone."""
+        offsets, pulls = [], self.pulls(alpha)
+        for space, w, bound in zip((self.x, self.z), pulls, self.bounds[:2], strict=True):
+            ends = self.y - space.values(w)
+            losses = [(bound * np.maximum(0, self.y * (ends - end))).sum() for end in ends]
+            offsets.append(ends[int(np.argmin(losses))])
+        return Point(pulls[0], offsets[0], pulls[1], offsets[1])
+
 
 def check_data(
     X: Rows, y: ArrayLike, Z: Rows, CA: float, CB: float, D: float, eps: float = 0.0,
     K: ArrayLike | None = None, Kz: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None, blur: float = 0.0,
 ) -> Data:  # fmt: skip
     """Validated arguments of an SVM-2K."""
-    views, n = check_views(X, K, Z, Kz, "pass both views of the same rows")
+    views, n = check_views(X, K, Z, Kz, "pass both views of the same rows", blur)
     labels, weight, kept = check_rows(y, n, sample_weight)
     costs = SPEC.check({"CA": CA, "CB": CB, "D": D, "eps": eps})
     bounds = np.array([costs[name] * weight for name in ("CA", "CB", "D")])
@@ -135,7 +160,7 @@ def _multipliers(data: Data, alpha: ArrayLike) -> Array:
         raise InvalidParameterError(
             "alpha", alpha, f"alpha_A, alpha_B and beta, (3, {data.x.total})", "stack the three"
         )
-    flat = check_vector("alpha", parts.ravel()).astype(Real)
+    flat = candidate("alpha", parts.ravel(), parts.size)
     return flat.reshape(parts.shape)[:, data.x.kept]
 
 
@@ -147,11 +172,15 @@ def _model(
     rho: float | None,
     coef: ArrayLike | None,
     correction_coef: ArrayLike | None,
+    alpha: Array | None = None,
 ) -> Point:
+    """The model as given, or as a whole that of the multipliers."""
     point = (
         data.x.given("w", w, "coef", coef),
         data.z.given("v", v, "correction_coef", correction_coef),
     )
+    if alpha is not None and all(value is None for value in (*point, b, rho)):
+        return data.model_of(data.repaired(alpha))
     if any(value is None for value in (*point, b, rho)):
         raise InvalidParameterError(
             "w", w, "w (or coef), b, v (or correction_coef) and rho", "pass all"
@@ -231,9 +260,10 @@ def certificate(
         alpha_A, alpha_B and beta; clipped to their bounds and balanced.
     w, b, v, rho : (d,) array, float, (s,) array, float
         f_A = <w,x> + b, f_B = <v,z> + rho; with a Gram matrix coefficients ``coef`` or
-        ``correction_coef`` (n,) instead of w or v.
+        ``correction_coef`` (n,) instead of w or v. None of them: the model of the multipliers.
     **given
-        ``CA``, ``CB``, ``D``, ``eps``, ``sample_weight`` (n,), ``K``, ``Kz``.
+        ``CA``, ``CB``, ``D``, ``eps``, ``sample_weight`` (n,), ``K``, ``Kz``, and ``blur``, the relative
+        error of their entries in units of eps, where they were computed.
 
     Raises
     ------
@@ -241,8 +271,9 @@ def certificate(
         Naming the argument; `InvalidGramError` for a Gram matrix that is none.
     """
     data = check_data(X, y, Z, **given)
-    point = _model(data, w, b, v, rho, coef, correction_coef)
-    return data.certify(point, _multipliers(data, alpha))
+    multipliers = _multipliers(data, alpha)
+    point = _model(data, w, b, v, rho, coef, correction_coef, multipliers)
+    return data.certify(point, multipliers)
 
 
 def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
@@ -268,9 +299,8 @@ def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
         points = [data.pulls(repaired)]
         if "w" in found:
             points.append((data.x.from_factor(found["w"]), data.z.from_factor(found["v"])))
-        proofs = [data.certify(Point(w, b, v, rho), repaired, off) for w, v in points]
-        proof = min(proofs, key=lambda each: each.gap)
-        return proof.answer(operation, proof.w, proof.alpha)
+        proofs = (data.certify(Point(w, b, v, rho), repaired, off) for w, v in points)
+        return best_answer(operation, proofs, "alpha")
 
     own = fenchel.primal(model, U, {"w": 1 / t, "v": 1 / tz})
     dual = fenchel.dual(model, U / max(U * (t * t + tz * tz), 1.0))

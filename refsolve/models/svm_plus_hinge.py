@@ -43,6 +43,6 @@ SPEC = Spec(
     ),
 )
 _offered = Offered(squared=False)
-recover, certificate = _offered.recover, _offered.certificate
+check_data, recover, certificate = _offered.check_data, _offered.recover, _offered.certificate
 primal, dual, declaration = _offered.primal, _offered.dual, _offered.declaration
 pose_primal, pose_dual = _offered.pose_primal, _offered.pose_dual

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve._types import Array
-from refsolve.models._svm_plus import WEIGHING, arguments, check_data
+from refsolve.models._svm_plus import WEIGHING, arguments
 from refsolve.models._svm_plus_program import Offered, declared
 from refsolve.proofs.space import Rows
 from refsolve.spec import Spec
@@ -55,7 +55,7 @@ SPEC = Spec(
     ),
 )
 _offered = Offered(squared=True)
-recover, certificate = _offered.recover, _offered.certificate
+check_data, recover, certificate = _offered.check_data, _offered.recover, _offered.certificate
 primal, dual, declaration = _offered.primal, _offered.dual, _offered.declaration
 pose_primal, pose_dual = _offered.pose_primal, _offered.pose_dual
 relative_gap = _offered.relative_gap
@@ -80,7 +80,7 @@ def deformed_kernel(
     if sample_weight is not None and np.shape(sample_weight) == (n,):  # both labels are needed
         y = np.where(np.cumsum(np.asarray(sample_weight) > 0) % 2, 1, -1)
     given = {"X": np.zeros((n, 1)), "y": y, "Z": Z, "Kz": Kz, "C": C, "lam": lam}
-    data = check_data(True, {**given, "sample_weight": sample_weight, "free_slack": free_slack})
+    data = check_data(**given, sample_weight=sample_weight, free_slack=free_slack)
     F = np.asarray(declared(data).absorbed("paid", "tie").terms["alpha"].maps["absorbed"])
     Q = np.zeros((n, n))
     Q[np.ix_(data.x.kept, data.x.kept)] = F @ F.T

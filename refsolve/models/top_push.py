@@ -13,16 +13,16 @@ from numpy.typing import ArrayLike
 
 from refsolve import fenchel
 from refsolve._ranking import check_relevance
-from refsolve.canonicalize import Answer, ParametrizedProblem
+from refsolve.canonicalize import Answer, ParametrizedProblem, best_answer
 from refsolve.models._ap_rankings import check_classes
 from refsolve.models._data import check_examples
 from refsolve.models._svm_space import Space, separated
 from refsolve.models._symbols import RELEVANT, ROWS, SUM, take
-from refsolve.models._trained import ModelCertificate
-from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.certificate import Array, Real, candidate
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import Rows
 from refsolve.proofs.top_push import Problem
-from refsolve.spec import Spec, check_vector
+from refsolve.spec import Spec
 
 PRICE = replace(SUM, meaning="weight of the loss, a sum over the positives")
 
@@ -95,13 +95,13 @@ def check_data(X: Rows, y: ArrayLike, C: float) -> Data:
 
 
 def _multipliers(data: Data, given: ArrayLike) -> Array:
-    return check_vector("multipliers", given, size=len(data.up)).astype(Real)
+    return candidate("multipliers", given, len(data.up))
 
 
 def primal(X: Rows, y: ArrayLike, *, w: ArrayLike, C: float) -> float:
     """P(w); see `certificate`."""
     data = check_data(X, y, C)
-    return float(data.value(check_vector("w", w, size=data.space.width).astype(Real)))
+    return float(data.value(candidate("w", w, data.space.width)))
 
 
 def dual(X: Rows, y: ArrayLike, *, multipliers: ArrayLike, C: float) -> float:
@@ -139,7 +139,7 @@ def certificate(
         Naming the argument.
     """
     data = check_data(X, y, C)
-    point = None if w is None else check_vector("w", w, size=data.space.width)
+    point = None if w is None else candidate("w", w, data.space.width)
     return data.certify(point, _multipliers(data, multipliers))
 
 
@@ -190,9 +190,7 @@ def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
         if total > 0:  # the best multiple
             repaired *= total / (2 * (total - data.lower(repaired)))
         points = [None, found["w"]] if "w" in found else [None]
-        proofs = [data.certify(w, repaired) for w in points]
-        best = min(proofs, key=lambda proof: proof.gap)
-        return best.answer(operation, best.w, best.multipliers)
+        return best_answer(operation, (data.certify(w, repaired) for w in points), "multipliers")
 
     own = 0.5 / data.C
     dual = fenchel.dual(model, U / max(U * (reach * reach + own), 1.0))

@@ -39,8 +39,10 @@ class Certificate:
 
     @property
     def relative_gap(self) -> float:
-        """``gap / scale``; 0 if both are 0."""
-        return self.gap / self.scale if self.scale > 0 else (0.0 if self.gap == 0 else np.inf)
+        """``gap / scale``; 0 if both are 0, inf where nothing is known."""
+        if self.scale > 0 and np.isfinite(self.gap):
+            return self.gap / self.scale
+        return 0.0 if self.gap == 0 else np.inf
 
 
 def up(bound: Floats) -> float:

@@ -22,9 +22,7 @@ from refsolve.proofs import ranking_truth
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.model import Proof
 from refsolve.proofs.multipliers import Offset
-from refsolve.proofs.space import EPS, Space, balanced
-
-EPS_OF_REAL = float(np.finfo(Real).eps)
+from refsolve.proofs.space import EPS, EPS_OF_REAL, Space, balanced
 
 
 class Query(NamedTuple):
@@ -270,9 +268,10 @@ class Dual:
         if self.easy.signs.any():
             terms["sum_i mu_i (y_i (s_i + b) - 1)"] = float(hard.sum())
         primal = (w * w).sum() / 2 + self.C * (value - (self.fixed * scores).sum())
+        lower, hidden = self.lower()
         if not np.isfinite(t):
-            primal, drift = Real(np.inf), Real(np.inf)
+            primal, drift, error = Real(np.inf), Real(np.inf), error + hidden
         return RankingProof(
-            primal, self.lower()[0], np.concatenate([lacking, [rest], hard]), drift, terms,
+            primal, lower, np.concatenate([lacking, [rest], hard]), drift, terms,
             Real(error), self.moved, w=w, b=b, short=short,
         )  # fmt: skip

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from refsolve.proofs.certificate import Array, Real
 
 EPS = float(np.finfo(np.float64).eps)
+EPS_OF_REAL = float(np.finfo(Real).eps)
 #: Entries of the data up to which extended precision is affordable.
 AFFORDABLE = 4e7
 #: Unknowns up to which Cholesky factors are computed in extended precision.

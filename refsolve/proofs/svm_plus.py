@@ -128,8 +128,9 @@ class Problem(Multipliers):
         alpha, beta = self.repaired(alpha, beta)
         none, xi = np.full(len(self.y), np.inf), self.at(point.v, point.rho).xi
         inf, dual = self.real(np.inf), self.lower(alpha, beta)
+        error = self.gap_of(point, alpha, beta).error  # of D, too
         return PlusProof(
-            inf, dual, none, inf, {"no feasible model": np.inf}, self.real(0), np.inf,
+            inf, dual, none, inf, {"no feasible model": np.inf}, error, np.inf,
             point=point, xi=xi, alpha=alpha, beta=beta,
         )  # fmt: skip
 

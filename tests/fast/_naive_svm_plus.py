@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import refsolve
-from verification.certificates.plus_model import Problem
+from verification.certificates import plus_model
 
 
 def instance(
@@ -40,12 +40,13 @@ def objectives(
     squared: bool, nonneg: bool, delta: float = 0.0, weight: Any = None,
 ) -> tuple[float, float, float]:  # fmt: skip
     """P, D and the largest violation of any constraint, beside the multipliers' sum."""
-    problem = Problem(
+    problem = plus_model.problem(
         y, loss="squared_hinge" if squared else "hinge", C=C, lam=lam, X=X, Z=Z,
         sample_weight=weight, nonneg_slack=nonneg, free_slack=delta,
     )  # fmt: skip
     alpha, beta = result.alpha, result.beta
-    found = problem.certificate(result.w, result.b, alpha, v=result.v, rho=result.rho, beta=beta)
+    parts = {"v": result.v, "rho": result.rho, "beta": beta}
+    found = plus_model.certificate(problem, result.w, result.b, alpha, **parts)
     return found.primal, found.dual, found.moved / (1.0 + float(np.sum(alpha + beta)))
 
 

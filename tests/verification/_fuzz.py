@@ -40,8 +40,9 @@ from verification.failures import explain, replay
 from verification.instances import instance as instances
 from verification.instances import npz
 from verification.instances.instance import Instance
+from verification.report import lines
 from verification.report.render import render_json
-from verification.selftest import detection_file, lines, soak
+from verification.selftest import detection_file, soak
 from verification.verdicts.verdict import Candidate
 
 #: Files whose lines are watched.

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from _references import judge as judged
 
+from refsolve.models import binary_svm
 from verification import models
-from verification.certificates.binary import binary_erm, problem
 from verification.errors import NoDualPointError
 from verification.instances import datasets
 from verification.verdicts.verdict import Verdict
@@ -19,16 +19,19 @@ def trained(instance):
 
 def test_a_free_bias_has_no_price_and_balances_the_multipliers():
     X, y = np.array([[0.0], [1.0], [3.0]]), np.array([0, 1, 1])
-    free = binary_erm([2.0], X, y, C=30.0, alpha=[4.0, 4.0, 0.0], bias=-1.0, free=True)
+    given = {"w": [2.0], "b": -1.0, "bias": "free", "C": 30.0}
+    free = binary_svm.certificate(X, y, alpha=[4.0, 4.0, 0.0], **given)
     # margins 1, 1 and 5: no loss; w = 2 and alpha = 2 on both sides are the optimum 2
     assert free.primal == pytest.approx(2.0)
     assert free.gap > 1
-    right = binary_erm([2.0], X, y, C=30.0, alpha=[2.0, 2.0, 0.0], bias=-1.0, free=True)
+    right = binary_svm.certificate(X, y, alpha=[2.0, 2.0, 0.0], **given)
     assert right.gap < 1e-14
-    lopsided = binary_erm([2.0], X, y, C=30.0, alpha=[2.0, 4.0, 0.0], bias=-1.0, free=True)
+    lopsided = binary_svm.certificate(X, y, alpha=[2.0, 4.0, 0.0], **given)
     assert lopsided.moved == pytest.approx(2.0)
     assert lopsided.gap < 1e-14
-    assert problem(X, y, 1.0, "free").best_bias(np.array([2.0])) == pytest.approx(-1.0)
+    assert binary_svm.check_data(X, y, 1.0, "free").best_bias(np.array([2.0])) == pytest.approx(
+        -1.0
+    )
 
 
 def test_scores_of_w_alone_are_no_dual_point():

@@ -10,8 +10,8 @@ from _trainers import half, twice_C, wrong
 import fast
 from fast import APSVM, LatentAPSVM, SVMPlusClassifier
 from fast.models import binary_svm
+from refsolve.proofs.model import ModelCertificate, Proof
 from verification import InvalidArgumentError
-from verification.certificates.model import ModelCertificate
 from verification.instances.svm_plus import STEMS
 from verification.trainers import ranking, real_data, svm_plus
 from verification.verdicts.verdict import Verdict
@@ -111,7 +111,8 @@ def test_what_rounding_hides_is_uncertain():
     """A gap that consists of the certificate's own rounding is neither pass nor fail."""
     w = np.zeros(PLAIN[0]["X"].shape[1])
     for error, verdict in ((1e-3, Verdict.INCONCLUSIVE), (1e-9, Verdict.FAIL)):
-        found = ModelCertificate(1.0, 0.999, 1e-3, error, 0.0)
+        gap = np.array([1e-3 - error])
+        found = ModelCertificate.of(Proof(1.0 - error, 0.999, gap, 0.0, {}, error))
         assert ranking.beside(PLAIN[0], found, w).verdict is verdict
 
 

@@ -6,7 +6,7 @@ from _references import drawn, judge
 
 from verification import Verdict, models, verify
 from verification.certificates import plus_bounds
-from verification.certificates.plus_model import Problem
+from verification.certificates.plus_model import problem as data_of
 from verification.instances import datasets
 from verification.instances.instance import Instance
 from verification.models import svm_plus_squared_hinge
@@ -90,7 +90,7 @@ def test_coefficients_of_rows_without_weight_are_part_of_the_function():
 def test_own_slacks_are_the_best():
     """With delta the point (w, b, v, rho) is feasible whatever it is; eta is found."""
     y = np.array([1.0, -1.0])
-    data = Problem(
+    data = data_of(
         y, loss="squared_hinge", C=2.0, lam=3.0, X=y[:, None], Z=y[:, None], free_slack=5.0
     )
     proof = plus_bounds.upper(data, plus_bounds.whole(data, np.zeros(1), 0.0, np.zeros(1), 0.0))

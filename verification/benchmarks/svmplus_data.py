@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from verification.benchmarks.peers import fit_quietly
+from verification.certificates import plus_model
 
 Array = np.ndarray[Any, Any]
 
@@ -75,16 +76,10 @@ def libsvm(K: Array, Q: Array, y: Array, C: float, lam: float, tol: float, most:
     return alpha
 
 
-def certified(y: Array, loss: str, C: float, lam: float, **views: Any) -> Any:
-    """The kit's problem, with features X and Z or matrices K and Kz: it judges models and multipliers."""
-    from verification.certificates.plus_model import Problem as Judge
-
-    return Judge(y, loss=loss, C=C, lam=lam, **views)
-
-
-def multipliers_gap(y: Array, alpha: Array, C: float, lam: float, **views: Array) -> float:
+def multipliers_gap(y: Array, alpha: Array, C: float, lam: float, **views: Any) -> float:
     """Relative gap 1 - (S m/q)^2 of multipliers of SVM2+; inf without a margin."""
-    return float(certified(y, "squared_hinge", C, lam, **views).of_multipliers(alpha).relative_gap)
+    data = plus_model.problem(y, loss="squared_hinge", C=C, lam=lam, **views)
+    return plus_model.of_multipliers(data, alpha).relative_gap
 
 
 def worst_gap(

@@ -6,11 +6,12 @@ suboptimality without any solution, `erm` recomputes the duality gap of a traine
 are rounding-error bounds for the precision of the input.
 """
 
+from refsolve.proofs.model import ModelCertificate
 from verification.certificates import core, entropy_points, loss, points, ranking, truth
 from verification.certificates.dispatch import certify, expected, judge
 from verification.certificates.extended import judge_long
 from verification.certificates.fitted import judge_claims, trained
-from verification.certificates.model import ModelCertificate, erm
+from verification.certificates.model import erm
 
 __all__ = [
     "ModelCertificate",

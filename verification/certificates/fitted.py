@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from refsolve import predicted_sets
-from refsolve.proofs import top_push
-from refsolve.proofs.space import EPS, Space
+from refsolve.models import recall_at_k, top_push
+from refsolve.proofs.model import ModelCertificate
+from refsolve.proofs.space import EPS
 from verification.certificates import plus_fitted
-from verification.certificates.model import ModelCertificate, dense, erm, kernel_matrix, overclaimed
+from verification.certificates.model import dense, erm, kernel_matrix, overclaimed
 from verification.certificates.ranking_model import latent_erm, ranking_erm
-from verification.errors import InvalidArgumentError
+from verification.errors import InvalidArgumentError, invalid_arguments
 from verification.verdicts.verdict import Judgement, Verdict
 
 
@@ -68,13 +68,11 @@ def _top(model: Any, X: Any, y: Any) -> ModelCertificate:
     if len(model.classes_) > 2:  # features by classes
         X, w = sp.kron(X, sp.eye_array(len(model.classes_)), format="csr"), model.coef_.T.ravel()
         up, k = (np.asarray(y)[:, None] == model.classes_).ravel(), (k or 1) * len(up)
-    w, given = w.astype(np.longdouble), given.astype(np.longdouble)
-    if hasattr(model, "sets_"):
-        recall = predicted_sets.Problem(Space(X), up, float(model.C), int(k or up.sum()))
-        sets = model.sets_.reshape(-1, len(up))
-        return ModelCertificate.of(recall.prove(w, sets, recall.repair(given)[0]))
-    push = top_push.Problem(Space(X), up, float(model.C))
-    return ModelCertificate.of(push.prove(w, push.repair(given)[0]))
+    with invalid_arguments():
+        if hasattr(model, "sets_"):
+            cuts = {"sets": model.sets_.reshape(-1, len(up)), "k": int(k or up.sum())}
+            return recall_at_k.certificate(X, up, C=float(model.C), w=w, weights=given, **cuts)
+        return top_push.certificate(X, up, C=float(model.C), w=w, multipliers=given)
 
 
 def _false_intercept(estimator: Any) -> str:

@@ -4,8 +4,7 @@ The formulas are those of `refsolve.proofs.erm`; nothing of the trainer is used.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,50 +14,9 @@ from refsolve.proofs import families
 from refsolve.proofs.certificate import Array
 from refsolve.proofs.erm import Problem
 from refsolve.proofs.loss import Loss
-from refsolve.proofs.model import Proof
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import Sparse
 from verification.errors import InvalidArgumentError, NoDualPointError
-
-
-@dataclass(frozen=True)
-class ModelCertificate:
-    """What is certain about a trained model.
-
-    Attributes
-    ----------
-    primal : float
-        Upper bound on P(W) = 1/2||W||^2 + C sum_i weight_i L_i.
-    dual : float
-        A lower bound on the optimum, ``primal − gap`` less the rounding in it.
-    gap : float
-        Upper bound on P(W) − min P; includes ``error``.
-    error : float
-        Part of ``gap`` that only covers rounding in this computation.
-    moved : float
-        Largest distance by which a dual block was moved to be feasible.
-    terms : mapping
-        The nonnegative terms whose sum is ``gap``.
-    """
-
-    primal: float
-    dual: float
-    gap: float
-    error: float
-    moved: float
-    terms: Mapping[str, float] = field(default_factory=dict, hash=False, compare=False)
-
-    @classmethod
-    def of(cls, proof: Proof, **more: float) -> Self:
-        """The bounds of a proof, rounded outwards."""
-        terms = {name: float(term) for name, term in proof.terms.items()}
-        error = float(proof.error)
-        return cls(*proof.bounds(), error, proof.moved, terms | {"rounding": error}, **more)
-
-    @property
-    def relative_gap(self) -> float:
-        """``gap / max(|primal|, |dual|)``; 0 if all three are 0."""
-        size = max(abs(self.primal), abs(self.dual))
-        return self.gap / size if size > 0 else 0.0
 
 
 def dense(rows: Any) -> Any:

@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from refsolve.initial_guess import Problem
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.multipliers import Offset
-from verification.certificates.plus_model import PlusCertificate, Problem, vector
+from verification.certificates.plus_model import judged, multipliers, point, vector
 from verification.errors import InvalidArgumentError
 
 Array = np.ndarray[Any, Any]
@@ -34,9 +36,9 @@ class Whole(NamedTuple):
 
     w: Array
     b: Offset
-    v: Array | None
-    rho: Offset
-    floor: float
+    v: Array | None = None
+    rho: Offset = 0.0
+    floor: float = -np.inf
 
 
 def upper(problem: Problem, model: Whole) -> Side:
@@ -55,10 +57,11 @@ def lower(problem: Problem, alpha: ArrayLike | None, beta: ArrayLike | None = No
 
 def certificate(
     problem: Problem, model: Whole, alpha: ArrayLike | None, beta: ArrayLike | None = None
-) -> PlusCertificate:
+) -> ModelCertificate:
     """The gap of a model and multipliers; of the repairs of the model the one that costs least."""
     w, b, v, rho, _ = model
-    return problem.cheapest(problem.point(w, b, v, rho), alpha, beta)
+    both = multipliers(problem, alpha, beta)
+    return judged(problem, problem.prove(point(problem, w, b, v, rho), *both))
 
 
 # ---- models of which parts are missing
@@ -79,9 +82,8 @@ def whole(problem: Problem, w: Any, b: Any = None, v: Any = None, rho: Any = Non
             raise InvalidArgumentError(f"{name}={value!r:.100}: expected one finite number")
     b = None if b is None else float(np.reshape(b, ()))
     if problem.plain:
-        point = vector(problem.x, "w", w)
-        best = problem.best_bias(point) if b is None else b
-        return Whole(w, best, None, 0.0, -np.inf)
+        best = problem.best_bias(vector(problem.x, "w", w)) if b is None else b
+        return Whole(w, best)
     if v is None and rho is None:
         return completed(problem, w, b)
     if b is None or v is None or rho is None:
@@ -89,13 +91,13 @@ def whole(problem: Problem, w: Any, b: Any = None, v: Any = None, rho: Any = Non
         raise InvalidArgumentError(
             f"{missing}=None: expected w alone, (w, b), or all of (w, b, v, rho)"
         )
-    return Whole(w, b, v, float(np.reshape(rho, ())), -np.inf)
+    return Whole(w, b, v, float(np.reshape(rho, ())))
 
 
 def completed(problem: Problem, w: Any, b: Any = None) -> Whole:
     """The best (v, rho), and b if it is None, for w; and a bound on how good they can be."""
-    point = vector(problem.x, "w", w)
-    values = problem.x.values(point)
+    p = vector(problem.x, "w", w)
+    values = problem.x.values(p)
     need = 1 - problem.y * (values + (0 if b is None else problem.real(b)))
     alpha, beta, found, rho = _solved(problem, need, b is None)
     alpha, beta = problem.repaired(alpha, beta, balance=b is None)
@@ -103,12 +105,12 @@ def completed(problem: Problem, w: Any, b: Any = None) -> Whole:
     none = np.zeros(len(need), problem.real)
     if problem.squared or problem.nonneg:
         least.append(_floor(problem, need, none, none if problem.squared else problem.cost))
-    floor = float(problem.x.square(point) / 2 - problem.x.square_slip(point) + max(least))
+    floor = float(problem.x.square(p) / 2 - problem.x.square_slip(p) + max(least))
     floor -= abs(floor) * float(np.finfo(float).eps)
     assert problem.z is not None
     g, _ = problem.best(alpha + beta)
     if not problem.soft or (found is None and b is None):
-        model = Whole(*problem.with_offsets(point, g, b), floor=floor)
+        model = Whole(*problem.with_offsets(p, g, b), floor=floor)
     else:  # own slacks make good what b and rho lack
         if not problem.squared:
             rho = rho - (problem.cost * problem.z.values(g.v)).sum() / problem.cost.sum()
@@ -133,8 +135,8 @@ def _constant(problem: Problem, model: Whole, f: Array, b: Any) -> Whole:
 
 def of_multipliers(problem: Problem, alpha: ArrayLike | None, beta: ArrayLike | None) -> Whole:
     """The model that multipliers stand for once they are repaired."""
-    parts = problem.repaired(problem.part("alpha", alpha), problem.part("beta", beta))
-    return Whole(*problem.model_of(*parts), floor=-np.inf)
+    parts = problem.repaired(*multipliers(problem, alpha, beta))
+    return Whole(*problem.model_of(*parts))
 
 
 def _solved(problem: Problem, need: Array, free: bool) -> tuple[Array, Array, Any, Any]:

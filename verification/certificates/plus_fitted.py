@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from refsolve.models import svm_2k
+from refsolve.proofs.certificate import Real
+from refsolve.proofs.model import ModelCertificate, Proof
 from refsolve.proofs.space import EPS
-from verification.certificates import two_views
-from verification.certificates.model import ModelCertificate, dense, kernel_matrix, overclaimed
-from verification.certificates.plus_model import PlusCertificate, Problem
-from verification.errors import InvalidArgumentError
+from verification.certificates.model import dense, kernel_matrix, overclaimed
+from verification.certificates.plus_model import certificate, problem
+from verification.errors import InvalidArgumentError, invalid_arguments
 from verification.verdicts.verdict import Judgement, Verdict
 
 Array = np.ndarray[Any, Any]
@@ -27,22 +29,23 @@ class ClassesCertificate(ModelCertificate):
 
     Attributes
     ----------
-    parts : tuple of PlusCertificate
+    parts : tuple of ModelCertificate
         One per row of ``dual_coef_``.
     """
 
-    parts: tuple[PlusCertificate, ...] = ()
+    parts: tuple[ModelCertificate, ...] = ()
 
     @classmethod
-    def sums(cls, parts: list[PlusCertificate]) -> ClassesCertificate:
+    def sums(cls, parts: list[ModelCertificate]) -> ClassesCertificate:
         """Sum up."""
-
-        def total(name: str) -> float:
-            return float(sum(getattr(part, name) for part in parts))
-
-        moved = max(part.moved for part in parts)
-        sums = (total("primal"), total("dual"), total("gap"), total("error"))
-        return cls(*sums, moved, parts=tuple(parts))
+        primal, dual, gap, error = (
+            np.array([getattr(part, name) for part in parts], Real)
+            for name in ("value", "dual", "gap", "error")
+        )
+        moved, none = max(part.moved for part in parts), Real(0)
+        terms = {f"problem {j}": part.gap for j, part in enumerate(parts)}
+        proof = Proof(primal.sum(), dual.sum(), gap - error, none, terms, error.sum(), moved)
+        return cls.of(proof, parts=tuple(parts))
 
     @property
     def relative_gap(self) -> float:
@@ -95,16 +98,19 @@ def certify(
 
 def _binary(
     model: Any, labels: Array, given: dict[str, Any], part: dict[str, Any]
-) -> PlusCertificate:
+) -> ModelCertificate:
     """One class against the rest; ``part`` has its rows of the attributes."""
+    own: dict[str, Any]
     fit, C = (part["w"], float(part["b"])), float(model.C)
     alpha = part["alpha"] * labels
     if "tie_dual_coef_" in part:
-        prices: dict[str, Any] = {"CA": C, "CB": float(model.C_z), "D": float(model.D)}
-        tied = two_views.Problem(labels, eps=float(model.eps), **prices, **given)
-        other = part["correction_dual_coef_"] * labels, part["tie_dual_coef_"]
-        return tied.certificate(*fit, part["v"], part["rho"], np.array([alpha, *other]))
-    own: dict[str, Any] = {"loss": "hinge"}  # SVM-2K without Z
+        prices = {"CA": C, "CB": float(model.C_z), "D": float(model.D), "eps": float(model.eps)}
+        views = ("w" if "X" in given else "coef", "v" if "Z" in given else "correction_coef")
+        own = {views[0]: part["w"], views[1]: part["v"], "b": fit[1], "rho": float(part["rho"])}
+        both = np.array([alpha, part["correction_dual_coef_"] * labels, part["tie_dual_coef_"]])
+        with invalid_arguments():
+            return svm_2k.certificate(y=labels, alpha=both, **prices, **given, **own)
+    own = {"loss": "hinge"}  # SVM-2K without Z
     if not is_two_views(model):
         own = {name: getattr(model, name) for name in ("loss", "nonneg_slack")}
         own |= {name: float(getattr(model, name)) for name in ("lam", "free_slack")}
@@ -112,7 +118,8 @@ def _binary(
         "rho": float(part.get("rho", 0.0)),
         "beta": part.get("slack_dual_coef_"),
     }
-    return Problem(labels, C=C, **own, **given).certificate(*fit, alpha, v=part.get("v"), **rest)
+    data = problem(labels, C=C, **own, **given)
+    return certificate(data, *fit, alpha, v=part.get("v"), **rest)
 
 
 def _features(estimator: Any, X: Any, Z: Any, weight: Array) -> dict[str, Any]:

@@ -1,223 +1,131 @@
-"""Certificates of an SVM+ (or SVM) as users hand it over: checked arguments of `refsolve.proofs.svm_plus`."""
+"""Certificates of an SVM+ (or SVM) by the data and proofs of `refsolve`, of the very model that is given."""
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refsolve import initial_guess
+from refsolve.initial_guess import Problem
+from refsolve.models import svm, svm_plus_hinge, svm_plus_squared_hinge
+from refsolve.proofs.certificate import Array, candidate
+from refsolve.proofs.model import ModelCertificate, Proof
 from refsolve.proofs.multipliers import Offset
-from refsolve.proofs.space import EPS, Rows, Space, precision
+from refsolve.proofs.space import Rows, Space
 from refsolve.proofs.svm_plus import PlusProof, Point
-from verification.certificates.model import ModelCertificate, check_weight
-from verification.errors import InvalidArgumentError
+from verification.errors import InvalidArgumentError, invalid_arguments
 
-Array = np.ndarray
-LOSSES = ("hinge", "squared_hinge")
-#: Relative error that a deformed kernel in float64 may have.
-Q_ERROR = 1e-12
+LOSSES = {"hinge": svm_plus_hinge, "squared_hinge": svm_plus_squared_hinge}
 
 
-@dataclass(frozen=True)
-class PlusCertificate(ModelCertificate):
-    """A `ModelCertificate`; ``moved`` is by how much the model and the multipliers were repaired.
-
-    Attributes
-    ----------
-    doubt : float
-        How far the same sums in float64 may be from ``primal`` and ``dual``.
-    """
-
-    doubt: float = 0.0
-
-
-class Problem(initial_guess.Problem):
-    """The data of one binary SVM+, in extended precision where that is affordable.
+def problem(
+    y: ArrayLike,
+    *,
+    loss: str,
+    C: float,
+    X: Rows = None,
+    K: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    blur: float = 0.0,
+    **more: Any,
+) -> Problem:
+    """The data of one binary SVM+, or SVM.
 
     Parameters
     ----------
-    y : (n,) array of -1 and 1
+    y : (n,) array of -1 and 1, 0 and 1 or booleans
     loss : {"hinge", "squared_hinge"}
-    C, lam : float
-        Weights of the loss (a sum, without 1/n) and of the correcting function.
-    X, Z : (n, d), (n, s) arrays or sparse matrices, or Gram matrices ``K``, ``Kz`` (n, n)
-        Neither Z nor Kz: the ordinary SVM.
-    sample_weight : (n,) array, optional
-    nonneg_slack : bool, optional
-        By default that of the loss: for the hinge only.
-    free_slack : float
-        delta; own slacks cost lam/(2 delta) sample_weight eta^2.
+    C : float
+        Weight of the loss (a sum, without 1/n).
+    X, K, sample_weight
+        Features or a Gram matrix of all rows; those of weight zero leave.
     blur : float
-        Relative error of the entries of Gram matrices that were computed anew.
+        Relative error of the entries of Gram matrices that were computed anew, in units of eps.
+    **more
+        ``Z`` or ``Kz``, neither for the ordinary SVM; ``lam``, 1 by default, ``nonneg_slack``, by default
+        that of the loss, and ``free_slack`` as `refsolve.models.svm_plus_hinge.certificate` has them.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Naming the argument.
     """
-
-    def __init__(
-        self,
-        y: ArrayLike,
-        *,
-        loss: str,
-        C: float,
-        lam: float = 1.0,
-        X: Rows = None,
-        K: Array | None = None,
-        Z: Rows = None,
-        Kz: Array | None = None,
-        sample_weight: ArrayLike | None = None,
-        nonneg_slack: bool | None = None,
-        free_slack: float = 0.0,
-        blur: float = 0.0,
-    ) -> None:
-        labels = np.asarray(y, dtype=float)
-        if loss not in LOSSES:
-            raise InvalidArgumentError(f"loss={loss!r}: expected one of {', '.join(LOSSES)}")
-        for name, value in (("C", C), ("lam", lam)):
-            if not (np.isfinite(value) and value > 0):
-                raise InvalidArgumentError(f"{name}={value!r}: expected a positive number")
-        if not (np.isfinite(free_slack) and free_slack >= 0):
-            raise InvalidArgumentError(f"free_slack={free_slack!r}: expected a number >= 0")
-        if labels.ndim != 1 or not np.isin(labels, (-1, 1)).all():
-            raise InvalidArgumentError("y: expected a vector of labels -1 and 1")
-        weight = check_weight(sample_weight, len(labels))
-        kept = np.flatnonzero(weight > 0)
-        if not 0 < (labels[kept] > 0).sum() < len(kept):
-            raise InvalidArgumentError("y: both classes need an example of positive weight")
-        plain = Z is None and Kz is None
-        given = [("X", X, "K", K)] + ([] if plain else [("Z", Z, "Kz", Kz)])
-        spaces = views(given, kept, len(labels), blur)
-        squared = loss == "squared_hinge"
-        super().__init__(
-            spaces[0],
-            labels[kept],
-            np.multiply(weight[kept], spaces[0].real(C), dtype=spaces[0].real),
-            None if plain else spaces[1],
-            lam=lam,
-            delta=free_slack / weight[kept].astype(spaces[0].real),
-            squared=squared,
-            nonneg=(not squared) if nonneg_slack is None else bool(nonneg_slack),
-        )
-
-    def part(self, name: str, values: ArrayLike | None) -> Array:
-        """The kept entries of a vector (n,); zeros for None."""
-        given = np.zeros(self.n) if values is None else np.asarray(values)
-        if given.shape != (self.n,) or not np.isfinite(given).all():
-            raise InvalidArgumentError(
-                f"{name} of shape {given.shape}: expected {self.n} finite numbers"
-            )
-        return given[self.kept].astype(self.real)
-
-    def point(self, w: ArrayLike, b: Offset, v: ArrayLike | None, rho: Offset) -> Point:
-        """A checked model."""
-        w, b = vector(self.x, "w", w), self.real(b)
-        return Point(w, b) if self.plain else Point(w, b, self.z_vector(v), self.real(rho))
-
-    def certificate(
-        self,
-        w: ArrayLike,
-        b: float,
-        alpha: ArrayLike,
-        *,
-        v: ArrayLike | None = None,
-        rho: float = 0.0,
-        beta: ArrayLike | None = None,
-    ) -> PlusCertificate:
-        """Gap of a model, whose rho may be raised, and of multipliers, which are repaired.
-
-        Parameters
-        ----------
-        w : (d,) array, or coefficients (n,) with ``K``
-        b : float
-        alpha, beta : (n,) arrays
-            Multipliers of the margins (times no labels) and of xi >= 0.
-        v, rho : (s,) array, or coefficients (n,) with ``Kz``, and float
-        """
-        both = self.part("alpha", alpha), self.part("beta", beta)
-        return _judged(self, self.gap_of(self.point(w, b, v, rho), *both))
-
-    def cheapest(
-        self, point: Point, alpha: ArrayLike | None, beta: ArrayLike | None
-    ) -> PlusCertificate:
-        """Gap of a model and multipliers; of the repairs of the model the one that costs least."""
-        return _judged(self, self.prove(point, self.part("alpha", alpha), self.part("beta", beta)))
-
-    def z_vector(self, v: ArrayLike | None) -> Array:
-        """Checked v (s,), or coefficients (n,)."""
-        assert self.z is not None
-        if v is None:
-            raise InvalidArgumentError("v=None: the correcting function is needed; pass v and rho")
-        return vector(self.z, "v", v)
-
-    def of_multipliers(self, alpha: ArrayLike) -> PlusCertificate:
-        """Certificate of multipliers alone, at the best multiples of them and of their model.
-
-        Squared hinge without xi >= 0: relative gap 1 - (S m/q)^2, see `refsolve.initial_guess`. A
-        gap of infinity for multipliers that prove nothing.
-        """
-        if not self.squared or self.nonneg or self.plain:
-            raise InvalidArgumentError(
-                "of_multipliers: expected the squared hinge with Z or Kz, without nonneg_slack"
-            )
-        proof = self.scale_free(self.part("alpha", alpha))
-        return (
-            PlusCertificate(np.inf, 0.0, np.inf, 0.0, 0.0)
-            if proof is None
-            else _judged(self, proof)
-        )
-
-
-def _judged(problem: Problem, proof: PlusProof) -> PlusCertificate:
-    return PlusCertificate.of(proof, doubt=_doubt(problem, proof))
-
-
-def _doubt(problem: Problem, proof: PlusProof) -> float:
-    """How far the same sums in float64 may be off."""
-    point, xi, error, gamma = proof.point, proof.xi, proof.error, proof.alpha + proof.beta
-    marginal = problem.cost * (abs(xi) if problem.squared else 1)
-    x, z = problem.x, problem.z
-    reach = 1 + x.reach(point.w) + np.abs(point.b) + abs(xi)
-    width = problem.n + x.width + 8
-    if z is not None:
-        assert point.v is not None
-        reach, width = reach + z.reach(point.v) + np.abs(point.rho), width + z.width
-    doubt = 4 * EPS * width * ((gamma + marginal) * reach).sum() + 2 * error
-    if z is None:
-        return float(doubt)
-    few = problem.n <= x.width + z.width + 1  # where trainers use kernels
-    if z.gram is None and (few or x.gram is not None):
-        # v = sum_i (gamma_i - c_i xi_i) z_i/lam is a sum of large terms there
-        terms = abs(gamma - problem.cost * (xi if problem.squared else 1)) * z.norms
-        doubt += 4 * EPS * (gamma + marginal).sum() * z.norms.max() * terms.sum() / problem.lam
-    if problem.squared:  # Q, whose entries are at most that, to 1e-12
-        largest = np.minimum((z.norms**2 + 1 + problem.delta) / problem.lam, 1 / problem.cost).max()
-        doubt += Q_ERROR / 2 * largest * gamma.sum() ** 2
-    return float(doubt)
-
-
-def views(
-    given: list[tuple[str, Rows, str, Array | None]], kept: Array, n: int, blur: float = 0.0
-) -> list[Space]:
-    """Spaces of features or Gram matrices of n examples, in one precision."""
-    sizes = []
-    for name, rows, gram_name, gram in given:
-        if (rows is None) == (gram is None):
-            raise InvalidArgumentError(f"{name}, {gram_name}: expected exactly one of the two")
-        data, wanted = (rows, (n,)) if gram is None else (gram, (n, n))
-        shape: tuple[int, ...] = getattr(data, "shape", ())
-        if len(shape) != 2 or shape[: len(wanted)] != wanted:
-            raise InvalidArgumentError(
-                f"{name if gram is None else gram_name} of shape {shape}: "
-                f"expected {n} rows, one per label"
-                + ("" if gram is None else ", and as many columns")
-            )
-        sizes.append(shape[0] * shape[1])
-    real = precision(*sizes)
-    return [Space(rows, gram, kept, real, blur) for _, rows, _, gram in given]
+    if loss not in LOSSES:
+        raise InvalidArgumentError(f"loss={loss!r}: expected one of {', '.join(LOSSES)}")
+    own: dict[str, Any] = {"K": K, "sample_weight": sample_weight, "blur": blur}
+    with invalid_arguments():
+        if more.get("Z") is None and more.get("Kz") is None:
+            return svm.check_data(X, y, C, loss, **own)
+        if more.get("nonneg_slack") is None:
+            more.pop("nonneg_slack", None)
+        return LOSSES[loss].check_data(X=X, y=y, C=C, **own, **{"lam": 1.0, **more})
 
 
 def vector(space: Space, name: str, p: ArrayLike) -> Array:
     """A vector that was given: (d,), or coefficients of all n examples."""
-    given = np.asarray(p)
-    if given.shape != (space.width,) or not np.isfinite(given).all():
+    with invalid_arguments():
+        return candidate(name, p, space.width).astype(space.real)
+
+
+def point(problem: Problem, w: ArrayLike, b: Offset, v: ArrayLike | None, rho: Offset) -> Point:
+    """A checked model."""
+    w, b = vector(problem.x, "w", w), problem.real(b)
+    if problem.z is None:
+        return Point(w, b)
+    if v is None:
+        raise InvalidArgumentError("v=None: the correcting function is needed; pass v and rho")
+    return Point(w, b, vector(problem.z, "v", v), problem.real(rho))
+
+
+def multipliers(
+    problem: Problem, alpha: ArrayLike | None, beta: ArrayLike | None
+) -> tuple[Array, Array]:
+    """Checked multipliers of the examples."""
+    with invalid_arguments():
+        return problem.part("alpha", alpha), problem.part("beta", beta)
+
+
+def certificate(
+    problem: Problem,
+    w: ArrayLike,
+    b: float,
+    alpha: ArrayLike,
+    *,
+    v: ArrayLike | None = None,
+    rho: float = 0.0,
+    beta: ArrayLike | None = None,
+) -> ModelCertificate:
+    """Gap of a model, whose rho may be raised and no more, and of multipliers, which are repaired.
+
+    Parameters
+    ----------
+    problem : Problem
+    w : (d,) array, or coefficients (n,) with ``K``
+    b : float
+    alpha, beta : (n,) arrays
+        Multipliers of the margins (times no labels) and of xi >= 0.
+    v, rho : (s,) array, or coefficients (n,) with ``Kz``, and float
+    """
+    both = multipliers(problem, alpha, beta)
+    return judged(problem, problem.gap_of(point(problem, w, b, v, rho), *both))
+
+
+def of_multipliers(problem: Problem, alpha: ArrayLike) -> ModelCertificate:
+    """Certificate of multipliers alone, at the best multiples of them and of their model.
+
+    Squared hinge without xi >= 0: relative gap 1 - (S m/q)^2, see `refsolve.initial_guess`. A
+    gap of infinity for multipliers that prove nothing.
+    """
+    if not problem.squared or problem.nonneg or problem.plain:
         raise InvalidArgumentError(
-            f"{name} of shape {given.shape}: expected {space.width} finite numbers"
+            "of_multipliers: expected the squared hinge with Z or Kz, without nonneg_slack"
         )
-    return given.astype(space.real)
+    proof = problem.scale_free(multipliers(problem, alpha, None)[0])
+    if proof is None:
+        none, zero = problem.real(np.inf), problem.real(0)
+        return ModelCertificate.of(Proof(none, zero, problem.y, none, {}, zero))
+    return judged(problem, proof)
+
+
+def judged(problem: Problem, proof: PlusProof) -> ModelCertificate:
+    """The certificate of a proof."""
+    return ModelCertificate.of(proof, doubt=problem.doubt(proof))

@@ -8,15 +8,16 @@ from numpy.typing import ArrayLike
 from refsolve.proofs import ranking_truth
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.erm import EXTENDED
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.ranking_model import Dual, Easy, Queries, Query
 from refsolve.proofs.ranking_truth import mask
 from refsolve.proofs.space import Space, Sparse
-from verification.certificates.model import ModelCertificate, dense
+from verification.certificates.model import dense
 from verification.errors import InvalidArgumentError
 
 
 def ranking_erm(
-    coef: ArrayLike,
+    coef: ArrayLike | None,
     X: Array | Sparse,
     y: ArrayLike,
     *,
@@ -30,7 +31,7 @@ def ranking_erm(
     Parameters
     ----------
     coef : (d,) or (1, d) array
-        w.
+        w; None for that of the rankings.
     X : (n, d) array or sparse matrix
     y : (n,) array
         Positive entries are positives; every query needs one of both kinds.
@@ -59,12 +60,11 @@ def ranking_erm(
         If shapes do not fit, or a row of ``rankings`` is no ranking; the easy examples violated
         by 1 or more.
     """
-    w = np.asarray(coef, dtype=Real).ravel()
-    dual = _dual(X, y, C, rankings, weights, **more)
+    dual = dual_point(X, y, C=C, rankings=rankings, weights=weights, **more)
+    w = dual.v if coef is None else np.asarray(coef, dtype=Real).ravel()
     width = dual.space.width
     if width != len(w) or not np.isfinite(w).all():
-        shape = np.shape(coef)
-        raise InvalidArgumentError(f"coef of shape {shape}: expected finite ({width},) to fit X")
+        raise InvalidArgumentError(f"coef of shape {w.shape}: expected finite ({width},) to fit X")
     proof = dual.prove(w)
     if np.isinf(proof.short):
         raise InvalidArgumentError(
@@ -79,28 +79,19 @@ def rows(X: Array | Sparse) -> Space:
     return Space(X, real=Real if X.shape[0] * X.shape[1] <= EXTENDED else np.float64)
 
 
-def dual_value(
-    X: Array | Sparse, y: ArrayLike, *, C: float, rankings: ArrayLike, weights: ArrayLike,
-    **more: ArrayLike | None,
-) -> tuple[float, Array]:  # fmt: skip
-    """A lower bound on the optimum from the dual point alone, and its weights v (d,); see `ranking_erm`."""
-    dual = _dual(X, y, C, rankings, weights, **more)
-    return dual.bound(), dual.v.astype(float)
-
-
-def _dual(
+def dual_point(
     X: Array | Sparse,
     y: ArrayLike,
+    *,
     C: float,
     rankings: ArrayLike,
     weights: ArrayLike,
-    *,
     groups: ArrayLike | None = None,
     reference: ArrayLike | None = None,
     easy: ArrayLike | None = None,
     easy_weights: ArrayLike | None = None,
 ) -> Dual:
-    """The dual point of checked arguments."""
+    """The dual point of checked arguments, a lower bound on the optimum; see `ranking_erm`."""
     positives, n = mask(y), X.shape[0]
     if positives.shape != (n,):
         raise InvalidArgumentError(f"y of shape {positives.shape}: expected ({n},) to fit X")

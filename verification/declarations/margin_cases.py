@@ -35,7 +35,7 @@ def svm(rng: np.random.Generator) -> Iterator[Case]:
             "yy'": np.outer(y, y),
             "less": float((alpha**2 / (2 * C * sw)).sum()),
             "own": X.T @ (alpha * y),
-            "plain dual": c.dual + float((alpha**2 / (2 * C * sw)).sum()),
+            "plain dual": c.dual_value + float((alpha**2 / (2 * C * sw)).sum()),
             "half": c.gap - float(((w - X.T @ (alpha * y)) ** 2).sum()) / 2,
         }
         patterns = {

@@ -35,11 +35,12 @@ def _on(module: ModuleType, case: Case) -> Iterator[str]:
     stem = module.__name__.rpartition(".")[2]
     formulas = {n: " ".join(t.split()) for n, t in module.SPEC.formulas.items()}
     certificate = module.certificate(**case.given, **case.certify)
-    right = {"primal": certificate.primal, "dual": certificate.dual, "gap": certificate.gap}
+    right = {"primal": certificate.primal, "dual": certificate.dual_value, "gap": certificate.gap}
     if "gap" in case.patterns and certificate.gap < 1e-3 * certificate.scale:
         yield f"the gap at a point that is not optimal is {certificate.gap}"
-    if not _near(certificate.primal - certificate.dual, certificate.gap, certificate.scale):
-        yield f"gap {certificate.gap} is not P - D = {certificate.primal - certificate.dual}"
+    lost = certificate.value - certificate.dual_value
+    if not _near(lost, certificate.gap, certificate.scale):
+        yield f"gap {certificate.gap} is not P - D = {lost}"
     names = case.names(certificate)
     for key, (formula, pattern) in case.patterns.items():
         found = re.search(pattern, formulas[formula])
@@ -64,8 +65,8 @@ def _on(module: ModuleType, case: Case) -> Iterator[str]:
         p = p if p.keys() == model.terms.keys() else {}
         if not _near(model.primal(u), certificate.primal, certificate.scale):
             yield f"P of the declared norms and losses is {model.primal(u)}, the certificate's {certificate.primal}"
-        if p and not _near(model.dual(p), certificate.dual, certificate.scale):
-            yield f"D of the declared norms and losses is {model.dual(p)}, the certificate's {certificate.dual}"
+        if p and not _near(model.dual(p), certificate.dual_value, certificate.scale):
+            yield f"D of the declared norms and losses is {model.dual(p)}, the certificate's {certificate.dual_value}"
         if (p and model.violation(p) > 1e-6) or model.excess(u) > 1e-6:
             yield f"the declared form calls a feasible point infeasible, by {model.excess(u)}"
     for operation in catalogue.operations(stem):

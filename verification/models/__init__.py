@@ -10,9 +10,9 @@ import importlib
 import pkgutil
 
 from refsolve import catalogue
-from verification.models.task import Certificate, Generator, ModelTask, Params, Side, Violation
+from verification.models.task import Generator, ModelTask, Params, Side, Violation
 
-__all__ = ["Certificate", "Generator", "ModelTask", "Params", "Side", "Violation", "load", "stems"]
+__all__ = ["Generator", "ModelTask", "Params", "Side", "Violation", "load", "stems"]
 
 
 @functools.cache

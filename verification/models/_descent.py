@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from refsolve.proofs.ranking_model import EPS_OF_REAL
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import EPS
-from verification.certificates.model import ModelCertificate
 from verification.errors import NoDualPointError
 from verification.instances.instance import Instance
 from verification.models import ModelTask, Params, Side
@@ -54,16 +53,13 @@ class DescentTask(ModelTask):
         """Whether rounding cannot change the state of w."""
         raise NotImplementedError
 
-    def required(self, proof: ModelCertificate | None) -> ModelCertificate:
-        """A certificate that has to be there."""
+    def certify(self, params: Params, primal: Side, dual: Side) -> ModelCertificate:
+        """The last convex step's certificate; it says nothing of other minima."""
+        proof = self.last_step(params, primal or {})
         if proof is None:
             parts = ", ".join(name for name in self.extras if name != "objectives")
             raise NoDualPointError(f"expected {parts}: the last convex step")
         return proof
-
-    def certify(self, params: Params, primal: Side, dual: Side) -> ModelCertificate:
-        """The last convex step's certificate; it says nothing of other minima."""
-        return self.required(self.last_step(params, primal or {}))
 
     def upper(self, params: Params, primal: Mapping[str, Any]) -> float:
         """J(w)."""
@@ -80,18 +76,12 @@ class DescentTask(ModelTask):
 
 def _slack(*proofs: ModelCertificate) -> float:
     """What doubles may cost in objectives."""
-    wider = EPS / EPS_OF_REAL
-    return sum(proof.error * wider + 8 * EPS * abs(proof.primal) for proof in proofs)
-
-
-def _size(proof: ModelCertificate) -> float:
-    """What gaps are relative to."""
-    return max(abs(proof.primal), abs(proof.dual))
+    return sum(proof.doubt + 8 * EPS * abs(proof.primal) for proof in proofs)
 
 
 def _promised(proof: ModelCertificate, allowed: float, tol: float) -> bool:
     """Whether a gap is allowed, and not only by rounding that is larger than tol itself."""
-    return proof.gap <= min(allowed, 2 * tol * _size(proof))
+    return proof.gap <= min(allowed, 2 * tol * proof.scale)
 
 
 def judge(model: DescentTask, instance: Instance, given: Parts) -> Judgement:
@@ -113,7 +103,7 @@ def judge(model: DescentTask, instance: Instance, given: Parts) -> Judgement:
                 return Judgement(Verdict.FAIL, message=message)
     last = model.last_step(params, given)
     if last is not None:
-        allowed = tol * _size(last) + _slack(last)
+        allowed = tol * last.scale + _slack(last)
         if last.gap > allowed:
             message = (
                 f"the last convex step has a relative gap of {last.relative_gap:.3g}, promised "
@@ -126,7 +116,7 @@ def judge(model: DescentTask, instance: Instance, given: Parts) -> Judgement:
         return Judgement(Verdict.FAIL, message=message)
     own = model.own_step(params, w)
     proof = own.certificate
-    allowed = tol * _size(proof) + _slack(proof)
+    allowed = tol * proof.scale + _slack(proof)
     if _promised(proof, allowed, tol):
         return _judgement(Verdict.PASS, proof, allowed)
     after = model.objective(params, own.w)
@@ -139,7 +129,7 @@ def judge(model: DescentTask, instance: Instance, given: Parts) -> Judgement:
         if model.unambiguous(params, w):
             return _judgement(Verdict.FAIL, proof, allowed, message)
         return _judgement(Verdict.INCONCLUSIVE, proof, allowed, f"scores tie; {message}")
-    if last is not None and _promised(last, limit := tol * _size(last) + _slack(last), tol):
+    if last is not None and _promised(last, limit := tol * last.scale + _slack(last), tol):
         return _judgement(Verdict.PASS, last, limit)
     message = "w's own step is not certified to tol, and lowers J by no more than tol"
     return _judgement(Verdict.INCONCLUSIVE, proof, allowed, message)
@@ -162,7 +152,7 @@ def _path(params: Params, given: Parts, found: ModelCertificate) -> str:
 def _judgement(
     verdict: Verdict, proof: ModelCertificate, allowed: float, message: str = ""
 ) -> Judgement:
-    size = max(abs(proof.primal), abs(proof.dual)) or 1.0
+    size = proof.scale or 1.0
     terms: dict[str, Any] = {"gap of a convex step": (float(proof.gap), float(allowed))}
     terms |= {name: (float(value), None) for name, value in proof.terms.items()}
     return Judgement(verdict, proof.gap / size, allowed / size, message=message, terms=terms)

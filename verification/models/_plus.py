@@ -11,10 +11,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from refsolve.initial_guess import Problem
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import EPS
-from verification.certificates import plus_bounds
+from verification.certificates import plus_bounds, plus_model
 from verification.certificates.plus_bounds import Whole
-from verification.certificates.plus_model import PlusCertificate, Problem, vector
+from verification.certificates.plus_model import vector
 from verification.errors import InvalidArgumentError, NoDualPointError
 from verification.models import ModelTask, Params, Side, Violation, _shrink
 
@@ -30,13 +32,6 @@ class Completed(dict[str, Any]):
     """Parts of a model of which some were found by the judge; ``floor``: none are better than that."""
 
     floor: float = -np.inf
-
-
-def problem(params: Params, loss: str) -> Problem:
-    """The data; rows of weight zero leave."""
-    names = ("C", "lam", "X", "K", "Z", "Kz", "sample_weight", "nonneg_slack", "free_slack")
-    given = {name: params[name] for name in names if name in params}
-    return Problem(params["y"], loss=loss, **given)
 
 
 def valid(params: Params) -> bool:
@@ -113,7 +108,7 @@ class SvmTask(ModelTask):
 
     def problem(self, params: Params) -> Problem:
         """The data of the certificates."""
-        return problem(params, self.loss or params["loss"])
+        return plus_model.problem(**{"loss": self.loss, **self.given(params)})
 
     def shapes(self, params: Params) -> dict[str, tuple[int, ...]]:
         """Shape of every unknown."""
@@ -129,11 +124,10 @@ class SvmTask(ModelTask):
 
     def whole(self, found: Problem, primal: Mapping[str, Any]) -> Whole:
         """The model of a primal answer."""
-        if self.plain:
-            return Whole(primal["w"], float(primal["b"]), None, 0.0, -np.inf)
-        return Whole(primal["w"], float(primal["b"]), primal["v"], float(primal["rho"]), -np.inf)
+        parts = () if self.plain else (primal["v"], float(primal["rho"]))
+        return Whole(primal["w"], float(primal["b"]), *parts)
 
-    def certify(self, params: Params, primal: Side, dual: Side) -> PlusCertificate:
+    def certify(self, params: Params, primal: Side, dual: Side) -> ModelCertificate:
         """Gap of a model and multipliers; of one side alone with what it stands for."""
         found = self.problem(params)
         alpha, beta = (None, None) if dual is None else (dual["alpha"], dual.get("beta"))
@@ -181,12 +175,6 @@ class SvmTask(ModelTask):
             return {"alpha": dual["alpha"], "beta": np.zeros(len(params["y"]))}
         return dict(dual)
 
-    def rounding(self, params: Params, primal: Side, dual: Side) -> float:
-        """What rounding the answer to doubles may cost: the doubt of the same sums in float64."""
-        if primal is not None and dual is None:
-            dual = {"alpha": np.zeros(len(params["y"]))}
-        return self.certify(params, primal, dual).doubt
-
     def violations(self, params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
         """Constraints of both sides; what is within tol is repaired, and its cost is in the gap."""
         found: dict[str, Violation] = {}
@@ -224,7 +212,8 @@ class SvmTask(ModelTask):
 
     def _short(self, data: Problem, model: Whole) -> dict[str, Violation]:
         assert data.z is not None
-        w, v = vector(data.x, "w", model.w), data.z_vector(model.v)
+        assert model.v is not None
+        w, v = vector(data.x, "w", model.w), vector(data.z, "v", model.v)
         f, g = data.x.values(w) + model.b, data.z.values(v) + model.rho
         reach = data.x.reach(w) + abs(model.b) + data.z.reach(v) + abs(model.rho)
         size = float((1 + abs(f) + abs(g)).max())

@@ -10,16 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import EPS
-from verification.certificates.model import ModelCertificate
 from verification.certificates.ranking_model import ranking_erm
 from verification.models import Params, _ap_duals, _descent, ap_svm
 from verification.models._ap_duals import ANY
-from verification.models.ap_svm import MOST, SHARP
-
-
-def _data(params: Params) -> dict[str, Any]:
-    return {name: params[name] for name in ("X", "y", "C", "groups")}
+from verification.models.ap_svm import MOST
 
 
 def _scores(params: Params, w: np.ndarray) -> np.ndarray:
@@ -92,7 +88,7 @@ class ApRamp(_descent.DescentTask):
         """J(w): the P of w's own reference."""
         return ranking_erm(
             w,
-            **_data(params),
+            **self.given(params),
             rankings=np.zeros((0, len(params["y"])), dtype=np.int64),
             weights=np.zeros(0),
             reference=self.predicted(params, w),
@@ -104,7 +100,7 @@ class ApRamp(_descent.DescentTask):
             return None
         return ranking_erm(
             given["w"],
-            **_data(params),
+            **self.given(params),
             rankings=_ap_duals.whole(given["rankings"]),
             weights=given["weights"],
             reference=_ap_duals.whole(given["reference"]),
@@ -112,8 +108,8 @@ class ApRamp(_descent.DescentTask):
 
     def own_step(self, params: Params, w: np.ndarray) -> _descent.Step:
         """By `fast`: one step that begins at w."""
-        found = _fast(params, SHARP, start=w, max_rounds=1)
-        return _descent.Step(found["w"], self.required(self.last_step(params, {**found, "w": w})))
+        found = _fast(params, self.sharp, start=w, max_rounds=1)
+        return _descent.Step(found["w"], self.certify(params, {**found, "w": w}, None))
 
     def train(
         self,
@@ -125,10 +121,6 @@ class ApRamp(_descent.DescentTask):
     ) -> dict[str, Any]:
         """The training function of `fast`."""
         return _fast({"X": X, "y": y, "C": C, "groups": groups}, tol)
-
-    def witness(self, params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
-        """From `fast`: a critical point, with its last step."""
-        return self.train(**_data(params), tol=SHARP), {}
 
 
 TASK = ApRamp()

@@ -10,26 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from refsolve.proofs.ranking_model import EPS_OF_REAL
-from refsolve.proofs.space import EPS
-from verification.certificates.model import ModelCertificate
-from verification.certificates.ranking_model import dual_value, ranking_erm
-from verification.errors import NoDualPointError
+from refsolve.proofs.model import ModelCertificate
+from verification.certificates.ranking_model import ranking_erm
 from verification.models import ModelTask, Params, Side, Violation, _ap_duals, _ap_families, _shrink
 from verification.models._ap_duals import ANY
 
-SHARP, MOST = 1e-9, 5000
+MOST = 5000
 ROWS = {"X": (0,), "y": (0,), "groups": (0,)}
-
-
-def _data(params: Params) -> dict[str, Any]:
-    return {name: params[name] for name in ("X", "y", "C", "groups")}
-
-
-def _dual(params: Params, dual: Side) -> dict[str, Any]:
-    if dual is None:
-        return {"rankings": np.zeros((0, len(params["y"])), dtype=np.int64), "weights": np.zeros(0)}
-    return {"rankings": _ap_duals.whole(dual["rankings"]), "weights": dual["weights"]}
 
 
 class ApSvm(ModelTask):
@@ -37,6 +24,7 @@ class ApSvm(ModelTask):
 
     parts = {"primal": ("w",), "dual": ("rankings", "weights")}
     modulus = 1.0
+    no_dual = "w alone does not say which rankings carry weight"
     families = {
         name: _ap_families.forever(draw)
         for name, draw in (
@@ -69,28 +57,13 @@ class ApSvm(ModelTask):
 
     def certify(self, params: Params, primal: Side, dual: Side) -> ModelCertificate:
         """Gap of w and of the weighted rankings; of the latter alone with the w they stand for."""
-        if dual is None:
-            raise NoDualPointError("w alone does not say which rankings carry weight")
-        w = (
-            primal["w"]
-            if primal is not None
-            else dual_value(**_data(params), **_dual(params, dual))[1]
-        )
-        return ranking_erm(w, **_data(params), **_dual(params, dual))
-
-    def upper(self, params: Params, primal: Mapping[str, Any]) -> float:
-        """Upper bound on P(w)."""
-        return ranking_erm(primal["w"], **_data(params), **_dual(params, None)).primal
-
-    def lower(self, params: Params, dual: Mapping[str, Any]) -> float:
-        """Lower bound on D."""
-        return dual_value(**_data(params), **_dual(params, dual))[0]
+        given = {**self.required(dual), **self.given(params)}
+        given["rankings"] = _ap_duals.whole(given["rankings"])
+        return ranking_erm(None if primal is None else primal["w"], **given)
 
     def rounding(self, params: Params, primal: Side, dual: Side) -> float:
-        """What rounding w and the weights to doubles may cost: the error of the same sums in doubles."""
-        w = np.zeros(params["X"].shape[1]) if primal is None else primal["w"]
-        proof = ranking_erm(w, **_data(params), **_dual(params, dual))
-        return proof.error * EPS / EPS_OF_REAL
+        """What rounding to doubles may cost; of a dual side alone, at w = 0."""
+        return super().rounding(params, primal or {"w": np.zeros(params["X"].shape[1])}, dual)
 
     def violations(self, params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
         """Of the weights."""
@@ -110,11 +83,6 @@ class ApSvm(ModelTask):
 
         found = ap_svm.train(X, Queries(y, groups), C, tol=tol, max_iter=MOST)
         return {"w": found.w, "rankings": found.rankings, "weights": found.weights}
-
-    def witness(self, params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
-        """From `fast`."""
-        found = self.train(**_data(params), tol=SHARP)
-        return {"w": found.pop("w")}, found
 
 
 TASK = ApSvm()

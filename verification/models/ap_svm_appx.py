@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from refsolve.proofs.ranking_model import EPS_OF_REAL
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import EPS
-from verification.certificates.model import ModelCertificate
-from verification.certificates.ranking_model import dual_value, ranking_erm
+from verification.certificates.ranking_model import dual_point, ranking_erm
 from verification.errors import InvalidArgumentError, NoDualPointError
 from verification.models import ModelTask, Params, Side, Violation, _ap_duals, _ap_families, _shrink
 from verification.models._ap_duals import ANY
-from verification.models.ap_svm import MOST, SHARP
+from verification.models.ap_svm import MOST
 
 ROWS = {"X": (0,), "y": (0,), "easy": (0,)}
 
@@ -46,16 +45,9 @@ def _bias(params: Params, w: np.ndarray) -> float:
     return float((low + high) / 2)
 
 
-def _data(params: Params) -> dict[str, Any]:
-    return {name: params[name] for name in ("X", "y", "C", "easy")}
-
-
-def _dual(params: Params, dual: Side) -> dict[str, Any]:
-    n = len(params["y"])
-    if dual is None:
-        return {"rankings": np.zeros((0, n), dtype=np.int64), "weights": np.zeros(0)}
-    rankings = _ap_duals.whole(dual["rankings"])
-    return {"rankings": rankings, "weights": dual["weights"], "easy_weights": dual["mu"]}
+def _given(params: Params, dual: Mapping[str, Any]) -> dict[str, Any]:
+    parts = {"weights": dual["weights"], "easy_weights": dual["mu"]}
+    return TASK.given(params) | parts | {"rankings": _ap_duals.whole(dual["rankings"])}
 
 
 def _missed(params: Params, w: np.ndarray, b: float | None) -> float:
@@ -74,6 +66,7 @@ class ApSvmAppx(ModelTask):
 
     parts = {"primal": ("w", "b"), "dual": ("rankings", "weights", "mu")}
     modulus = 1.0
+    no_dual = "w alone does not say which rankings and constraints carry weight"
     families = {
         name: _ap_families.forever(draw)
         for name, draw in {
@@ -115,38 +108,30 @@ class ApSvmAppx(ModelTask):
 
     def certify(self, params: Params, primal: Side, dual: Side) -> ModelCertificate:
         """Gap of w, scaled up to be feasible, and of the dual; of the dual alone if its w is feasible."""
-        if dual is None:
-            raise NoDualPointError(
-                "w alone does not say which rankings and constraints carry weight"
-            )
+        given = _given(params, self.required(dual))
         if primal is not None:
-            return ranking_erm(primal["w"], **_data(params), **_dual(params, dual))
-        w = dual_value(**_data(params), **_dual(params, dual))[1]
+            return ranking_erm(primal["w"], **given)
         try:
-            return ranking_erm(w, **_data(params), **_dual(params, dual))
+            return ranking_erm(None, **given)
         except InvalidArgumentError as error:
             raise NoDualPointError("the w of this dual point violates the constraints") from error
 
-    def upper(self, params: Params, primal: Mapping[str, Any]) -> float:
-        """Upper bound on P at the least multiple of w that is feasible."""
-        return ranking_erm(primal["w"], **_data(params), **_dual(params, None)).primal
-
     def lower(self, params: Params, dual: Mapping[str, Any]) -> float:
         """Lower bound on D."""
-        return dual_value(**_data(params), **_dual(params, dual))[0]
+        return dual_point(**_given(params, dual)).bound()
 
     def rounding(self, params: Params, primal: Side, dual: Side) -> float:
         """What doubles may cost, and making w feasible where it misses margins by no more than allowed."""
         if primal is None:
             return 0.0
-        proof = ranking_erm(primal["w"], **_data(params), **_dual(params, dual))
+        proof = self.certify(params, primal, self.nothing(params) if dual is None else dual)
         w = np.asarray(primal["w"], dtype=np.longdouble)
         # no more than that is allowed, twice where rounding adds to it: a huge w has huge rounding errors
         missed = min(_missed(params, primal["w"], None), 2 * params["tol"])
         # w/(1 - missed): the quadratic grows by that factor twice, L at most as its scores do
         factor = 1 / (1 - missed)
         repair = (factor**2 - 1) * float((w * w).sum()) / 2 + (factor - 1) * abs(proof.primal)
-        return proof.error * EPS / EPS_OF_REAL + repair
+        return proof.doubt + repair
 
     def violations(self, params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
         """Margins of the easy examples in units of 1, weights in units of C, mu in its own."""
@@ -184,11 +169,6 @@ class ApSvmAppx(ModelTask):
         found = ap_svm_appx.train(X, y, C, easy, tol=tol, max_iter=MOST)
         primal = {"w": found.w, "b": np.asarray(found.b)}
         return primal | {"rankings": found.rankings, "weights": found.weights, "mu": found.mu}
-
-    def witness(self, params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
-        """From `fast`."""
-        found = self.train(**_data(params), tol=SHARP)
-        return {name: found.pop(name) for name in self.parts["primal"]}, found
 
 
 TASK = ApSvmAppx()

@@ -5,20 +5,17 @@ is the weight of a constant feature and regularised, b = sum_i alpha_i y_i; "fre
 sum_i alpha_i y_i = 0, as in LIBSVM at the constant C/n. y is 0 or 1, of one kind if need be.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from refsolve.initial_guess import Problem
-from refsolve.proofs.ranking_model import EPS_OF_REAL
+from refsolve.models import binary_svm as declared
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import EPS
-from verification.certificates.binary import binary_erm, problem
-from verification.certificates.model import ModelCertificate
-from verification.errors import NoDualPointError
 from verification.models import ModelTask, Params, Side, Violation, _ap_families, _shrink, svm
 from verification.models._ap_families import Rng
-from verification.models.ap_svm import MOST, SHARP
+from verification.models.ap_svm import MOST
 
 ROWS = {"X": (0,), "y": (0,)}
 KINDS = (False, True, "free")
@@ -60,24 +57,6 @@ def signs(params: Params) -> np.ndarray:
     return np.where(params["y"] > 0, 1, -1)
 
 
-def _problem(params: Params) -> Problem:
-    bias = {False: "none", True: "penalised"}.get(params["bias"], "free")
-    return problem(params["X"], params["y"], params["C"], bias)
-
-
-def _given(params: Params, b: float, alpha: np.ndarray) -> dict[str, Any]:
-    bias = params["bias"]
-    found = {name: params[name] for name in ("X", "y", "C")}
-    return found | {"alpha": alpha, "bias": None if bias is False else b, "free": bias == "free"}
-
-
-def _implied(params: Params, alpha: np.ndarray) -> tuple[np.ndarray, float]:
-    """(w, b) of a dual point, repaired to feasibility."""
-    data, given = _problem(params), np.asarray(alpha, dtype=np.longdouble)
-    found = data.model_of(*data.repaired(given, 0 * given))
-    return found.w.astype(float), float(found.b)
-
-
 def _free(X: np.ndarray, y: np.ndarray, C: float, tol: float) -> dict[str, Any]:
     n = len(y)
     if len(np.unique(y)) == 1:  # the bias alone is right about every example
@@ -91,6 +70,7 @@ class BinarySvm(ModelTask):
 
     parts = {"primal": ("w", "b"), "dual": ("alpha",)}
     modulus = 1.0
+    no_dual = "w alone does not say what the examples on the margin weigh"
     families = {name: _ap_families.forever(with_bias(draw)) for name, draw in DRAWS.items()} | {
         "free bias": _ap_families.forever(free)
     }
@@ -119,31 +99,19 @@ class BinarySvm(ModelTask):
         if "w" not in primal or params["bias"] is True:
             return primal
         w = np.asarray(primal["w"], np.longdouble)
-        b = _problem(params).best_bias(w) if params["bias"] == "free" else 0.0
+        b = (
+            declared.check_data(**self.given(params)).best_bias(w)
+            if params["bias"] == "free"
+            else 0.0
+        )
         return primal | {"b": np.asarray(float(b))}
 
     def certify(self, params: Params, primal: Side, dual: Side) -> ModelCertificate:
         """Gap of (w, b) and alpha; of alpha alone with the (w, b) it stands for."""
-        if dual is None:
-            raise NoDualPointError("w alone does not say what the examples on the margin weigh")
-        alpha = dual["alpha"]
-        w, b = (primal["w"], float(primal["b"])) if primal is not None else _implied(params, alpha)
-        return binary_erm(w, **_given(params, b, alpha))
-
-    def upper(self, params: Params, primal: Mapping[str, Any]) -> float:
-        """Upper bound on P(w, b)."""
-        zero = np.zeros(len(params["y"]))
-        return binary_erm(primal["w"], **_given(params, float(primal["b"]), zero)).primal
-
-    def lower(self, params: Params, dual: Mapping[str, Any]) -> float:
-        """Lower bound on D(alpha), repaired to feasibility."""
-        return self.certify(params, None, dual).dual
-
-    def rounding(self, params: Params, primal: Side, dual: Side) -> float:
-        """What rounding to doubles may cost: the error of the same sums in doubles."""
-        alpha = np.zeros(len(params["y"])) if dual is None else dual["alpha"]
-        w, b = (primal["w"], float(primal["b"])) if primal is not None else _implied(params, alpha)
-        return binary_erm(w, **_given(params, b, alpha)).error * EPS / EPS_OF_REAL
+        given = self.given(params) | {"alpha": self.required(dual)["alpha"]}
+        if primal is not None:
+            given |= {"w": primal["w"], "b": float(primal["b"]) if params["bias"] else None}
+        return declared.certificate(**given)
 
     def violations(self, params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
         """Of the box and of the balance, in units of C/n and C; a b where there is none."""
@@ -170,12 +138,6 @@ class BinarySvm(ModelTask):
 
         found = binary_svm.train(X, y, C, bias=bool(bias), tol=tol, max_iter=MOST)
         return {"w": found.w, "b": np.asarray(found.b), "alpha": found.alpha}
-
-    def witness(self, params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
-        """From `fast`."""
-        given = {name: params[name] for name in ("X", "y", "C", "bias")}
-        found = self.train(**given, tol=SHARP)
-        return {name: found.pop(name) for name in self.parts["primal"]}, found
 
 
 TASK = BinarySvm()

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import EPS
-from verification.certificates.model import ModelCertificate
 from verification.certificates.ranking_model import latent_erm
 from verification.models import Params, _ap_duals, _ap_families, _descent, _shrink
 from verification.models._ap_duals import ANY
-from verification.models.ap_svm import MOST, SHARP
+from verification.models.ap_svm import MOST
 
 
 def _rows(params: Params) -> list[np.ndarray]:
@@ -144,20 +144,14 @@ class LatentApSvm(_descent.DescentTask):
 
     def own_step(self, params: Params, w: np.ndarray) -> _descent.Step:
         """By `fast`: one step that begins at w."""
-        found = _fast(params, SHARP, start=w, max_rounds=1)
-        proof = self.last_step(params, {**found, "w": w})
-        return _descent.Step(found["w"], self.required(proof))
+        found = _fast(params, self.sharp, start=w, max_rounds=1)
+        return _descent.Step(found["w"], self.certify(params, {**found, "w": w}, None))
 
     def train(
         self, X: np.ndarray, bags: np.ndarray, y: np.ndarray, C: float, tol: float = 1e-6
     ) -> dict[str, Any]:
         """The training function of `fast`."""
         return _fast({"X": X, "bags": bags, "y": y, "C": C}, tol)
-
-    def witness(self, params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
-        """From `fast`: a critical point, with its last step."""
-        given = {name: params[name] for name in ("X", "bags", "y", "C")}
-        return self.train(**given, tol=SHARP), {}
 
 
 TASK = LatentApSvm()

@@ -5,13 +5,14 @@ Gram matrix K instead of X, "W" is the expansion B (n, m) of W = sum_i b_i phi(x
 """
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import EPS
-from verification.certificates.model import ModelCertificate, erm
+from verification.certificates.model import erm
 from verification.models import ModelTask, Params, Side, Violation, _erm_families, _shrink
 from verification.models._erm_families import FAMILIES, estimator, parameters
 from verification.models._erm_families import MULTILABEL as MULTILABEL
@@ -116,23 +117,10 @@ class MulticlassErm(ModelTask):
             coef = primal["W"]
         return erm(coef, dual=None if dual is None else dual["A"], **_given(params))
 
-    def upper(self, params: Params, primal: Mapping[str, Any]) -> float:
-        """Upper bound on P(W), whatever the dual."""
-        zero = np.zeros(self.shapes(params)["A"])
-        return erm(primal["W"], dual=zero, **_given(params)).primal
-
-    def lower(self, params: Params, dual: Mapping[str, Any]) -> float:
-        """Lower bound on D(A), repaired to feasibility."""
-        return self.certify(params, None, dual).dual
-
     def rounding(self, params: Params, primal: Side, dual: Side) -> float:
         """What rounding W and A to doubles may cost: the error of the same sums in double precision."""
-        zero = np.zeros(self.shapes(params)["A"])
-        given = zero if dual is None else dual["A"]
-        coef = None if primal is None else primal["W"]
-        proof = self.certify(params, None if coef is None else {"W": coef}, {"A": given})
-        wider = EPS / float(np.finfo(np.longdouble).eps)
-        return proof.error * wider + sum(self.shapes(params)["A"]) * EPS * abs(proof.primal)
+        proof = self.certify(params, primal, self.nothing(params) if dual is None else dual)
+        return proof.doubt + sum(self.shapes(params)["A"]) * EPS * abs(proof.primal)
 
     def violations(self, params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
         """Constraints of the dual blocks, in units of their mass C w_i."""

@@ -7,7 +7,7 @@ R(0), since the least risk may be 0; it need not be attained where some p_y are 
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +17,8 @@ from refsolve import catalogue
 from refsolve.errors import InvalidParameterError, RefsolveError
 from refsolve.models import pointwise_risk as declared
 from refsolve.proofs import families
+from refsolve.proofs.certificate import Real
+from refsolve.proofs.model import ModelCertificate, Proof
 from verification.errors import NoDualPointError, VerificationError
 from verification.models import ModelTask, Params, Side, Violation, _shrink
 from verification.models._erm_families import convex, labelled, parameters, trained
@@ -27,23 +29,6 @@ EPS = float(np.finfo(float).eps)
 EXACT = 4
 #: Stems whose risk is piecewise linear, and what k they have where they have none.
 LINEAR = {"multiclass_hinge": 1, "topk_hinge_alpha": None, "topk_hinge_beta": None}
-
-
-@dataclass(frozen=True)
-class RiskCertificate:
-    """Bounds on a pointwise risk, and the size R(0) that the gap is relative to."""
-
-    primal: float
-    dual: float
-    gap: float
-    error: float
-    unit: float
-    terms: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def relative_gap(self) -> float:
-        """``gap / max(|primal|, |dual|, R(0))``."""
-        return self.gap / max(abs(self.primal), abs(self.dual), self.unit)
 
 
 def _given(params: Params) -> dict[str, Any]:
@@ -63,19 +48,24 @@ def _error(params: Params, g: np.ndarray) -> float:
     return 8 * (len(g) + 4) ** 2 * EPS * (2 * float(np.abs(g).max(initial=0.0)) + costs)
 
 
-def _certified(params: Params, primal: Mapping[str, Any], dual: Side) -> RiskCertificate:
+def _certified(params: Params, primal: Mapping[str, Any], dual: Side) -> ModelCertificate:
+    """The certificate, whose scale is at least R(0)."""
     g = np.asarray(primal["g"], dtype=np.float64)
     start = declared.certificate(g=np.zeros(len(g)), **_given(params))
+    bounds: dict[str, Any] = {}
     if dual is None and (found := _exact(params, g)) is not None:
-        risk, least = found
-        gap = float(risk - least)
-        terms = {"R(g) - min R, exact": gap}
-        return RiskCertificate(float(risk), float(least), gap, 0.0, start.primal, terms)
-    proof = declared.certificate(g=g, x=None if dual is None else dual["x"], **_given(params))
-    error = _error(params, g)
-    terms = {"Fenchel-Young gaps": proof.gap, "rounding": error}
-    bounds = proof.primal + error, proof.dual - error
-    return RiskCertificate(*bounds, proof.gap + error, error, start.primal, terms)
+        risk, least, gap = (float(v) for v in (*found, found[0] - found[1]))
+        name, error, bounds = (
+            "R(g) - min R, exact",
+            0.0,
+            {"primal": risk, "dual": least, "gap": gap},
+        )
+    else:
+        proof = declared.certificate(g=g, x=None if dual is None else dual["x"], **_given(params))
+        name, error, risk, gap = "Fenchel-Young gaps", _error(params, g), proof.value, proof.gap
+    sums = Real(risk), Real(risk - gap), np.array([gap]), Real(0)
+    made = ModelCertificate.of(Proof(*sums, {name: gap}, Real(error)))
+    return replace(made, scale=max(made.scale, start.value), **bounds)
 
 
 @functools.lru_cache(maxsize=512)
@@ -224,7 +214,7 @@ class PointwiseRisk(ModelTask):
         yield from _shrink.defaults(params, {"behind": None, "costs": None, "gamma": 1.0})
         yield from _shrink.rounder(params, "p", "gamma", "costs")
 
-    def certify(self, params: Params, primal: Side, dual: Side) -> RiskCertificate:
+    def certify(self, params: Params, primal: Side, dual: Side) -> ModelCertificate:
         """Gap of g and x; of g alone, exactly or with the gradients at g as a dual point."""
         if primal is None:
             raise NoDualPointError("g=None: a dual point of the risk determines no scores")

@@ -9,16 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from refsolve.predicted_sets import Problem
-from refsolve.proofs.space import EPS, Space
-from verification.certificates.model import ModelCertificate
-from verification.errors import NoDualPointError
+from refsolve.models import recall_at_k as declared
+from refsolve.proofs.model import ModelCertificate
+from refsolve.proofs.space import EPS
 from verification.models import ModelTask, Params, Side, Violation, _ap_families, _shrink
-from verification.models.ap_svm import MOST, SHARP
-
-
-def _problem(params: Params) -> Problem:
-    return Problem(Space(params["X"]), params["y"] > 0, params["C"], params["k"])
+from verification.models.ap_svm import MOST
 
 
 def with_k(draw: _ap_families.Draw) -> _ap_families.Draw:
@@ -37,6 +32,7 @@ class RecallAtK(ModelTask):
 
     parts = {"primal": ("w",), "dual": ("sets", "weights")}
     modulus = 1.0
+    no_dual = "w alone does not say what the sets that tie weigh"
     families = {n: _ap_families.forever(with_k(draw)) for n, draw in _ap_families.PLAIN.items()}
 
     def shapes(self, params: Params) -> dict[str, tuple[int | None, ...]]:
@@ -70,28 +66,9 @@ class RecallAtK(ModelTask):
 
     def certify(self, params: Params, primal: Side, dual: Side) -> ModelCertificate:
         """Gap of w and weighted sets; of these alone with the w they stand for."""
-        if dual is None:
-            raise NoDualPointError("w alone does not say what the sets that tie weigh")
-        data, sets = _problem(params), np.asarray(dual["sets"]) > 0
-        weights = data.repair(np.asarray(dual["weights"], np.longdouble))[0]
-        w = data.pull(sets, weights) if primal is None else primal["w"]
-        return ModelCertificate.of(data.prove(np.asarray(w, np.longdouble), sets, weights))
-
-    def upper(self, params: Params, primal: Mapping[str, Any]) -> float:
-        """Upper bound on P(w)."""
-        return self.certify(params, primal, self._nothing(params)).primal
-
-    def lower(self, params: Params, dual: Mapping[str, Any]) -> float:
-        """Lower bound on D of the repaired weights."""
-        return self.certify(params, None, dual).dual
-
-    def _nothing(self, params: Params) -> dict[str, np.ndarray]:
-        return {"sets": np.zeros((0, len(params["y"])), int), "weights": np.zeros(0)}
-
-    def rounding(self, params: Params, primal: Side, dual: Side) -> float:
-        """What rounding to doubles may cost: the error of the same sums in doubles."""
-        found = self.certify(params, primal, self._nothing(params) if dual is None else dual)
-        return found.error * EPS / float(np.finfo(np.longdouble).eps)
+        given = {**self.given(params), **self.required(dual), **(primal or {})}
+        given["sets"] = np.asarray(given["sets"]) > 0
+        return declared.certificate(**given)
 
     def violations(self, params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
         """Of the signs and of the sum, in units of C."""
@@ -112,11 +89,6 @@ class RecallAtK(ModelTask):
 
         found = recall_at_k.train(X, y, C, k, tol=tol, max_iter=MOST)
         return {"w": found.w, "sets": found.sets.astype(int), "weights": found.weights}
-
-    def witness(self, params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
-        """From `fast`."""
-        found = self.train(**{name: params[name] for name in ("X", "y", "C", "k")}, tol=SHARP)
-        return {"w": found.pop("w")}, found
 
 
 TASK = RecallAtK()

@@ -5,28 +5,18 @@ f_B = <v,z> + rho (coefficients (n,) with Gram matrices K and Kz), and alpha (3,
 alpha_B >= 0 and beta of either sign: w = sum (alpha_A y - beta)_i x_i, v = sum (alpha_B y + beta)_i z_i.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from refsolve.models import svm_2k as declared
+from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import EPS
-from verification.certificates.plus_model import PlusCertificate
-from verification.certificates.two_views import Problem
-from verification.errors import NoDualPointError
 from verification.models import ModelTask, Params, Side, Violation, _plus, _plus_families
 
 Array = np.ndarray
 Rows = Array | None
-
-
-def _problem(params: Params) -> Problem:
-    given = {name: params[name] for name in TASK.arguments if name not in ("y", "tol")}
-    return Problem(params["y"], **given)
-
-
-def _nothing(params: Params) -> dict[str, Any]:
-    return {"alpha": np.zeros((3, len(params["y"])))}
 
 
 class Svm2k(ModelTask):
@@ -34,6 +24,7 @@ class Svm2k(ModelTask):
 
     parts = {"primal": ("w", "b", "v", "rho"), "dual": ("alpha",)}
     families = _plus_families.two_views()
+    no_dual = "dual=None: hinges are not smooth, so a model has no multipliers"
 
     def valid(self, params: Params) -> bool:
         """Whether the data fit together."""
@@ -51,31 +42,14 @@ class Svm2k(ModelTask):
         plain = {"CA": 1.0, "CB": 1.0, "D": 1.0, "eps": 0.0, "sample_weight": None}
         yield from _plus.simpler(params, plain, ("CA", "CB", "D", "eps"))
 
-    def certify(self, params: Params, primal: Side, dual: Side) -> PlusCertificate:
+    def certify(self, params: Params, primal: Side, dual: Side) -> ModelCertificate:
         """Gap of both views' models and the multipliers; multipliers alone with the model they stand for."""
-        if dual is None:
-            raise NoDualPointError(
-                "dual=None: hinges are not smooth, so a model has no multipliers"
-            )
-        data = _problem(params)
-        if primal is None:
-            w, b, v, rho = data.model_of(data.repaired(data.part(dual["alpha"])))
-            assert v is not None
-        else:
-            w, b, v, rho = (primal[name] for name in self.parts["primal"])
-        return data.certificate(w, b, v, rho, dual["alpha"])
-
-    def upper(self, params: Params, primal: Mapping[str, Any]) -> float:
-        """Upper bound on P."""
-        return self.certify(params, primal, _nothing(params)).primal
-
-    def lower(self, params: Params, dual: Mapping[str, Any]) -> float:
-        """Lower bound on D of the repaired multipliers."""
-        return self.certify(params, None, dual).dual
-
-    def rounding(self, params: Params, primal: Side, dual: Side) -> float:
-        """What rounding the answer to doubles may cost: the doubt of the same sums in float64."""
-        return self.certify(params, primal, _nothing(params) if dual is None else dual).doubt
+        given = self.given(params) | {"alpha": self.required(dual)["alpha"]}
+        if primal is not None:
+            w = "w" if params["K"] is None else "coef"
+            v = "v" if params["Kz"] is None else "correction_coef"
+            given |= {w: primal["w"], v: primal["v"], "b": primal["b"], "rho": primal["rho"]}
+        return declared.certificate(**given)
 
     def violations(self, params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
         """Bounds and sums of the multipliers; what is within tol is repaired, and its cost is in the gap."""

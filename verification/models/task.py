@@ -4,46 +4,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from refsolve import catalogue
+from refsolve.proofs.model import ModelCertificate
 from refsolve.spec import REQUIRED, Symbol
+from verification.errors import NoDualPointError
 
 Params = dict[str, Any]
 Side = Mapping[str, Any] | None
 Generator = Callable[[np.random.Generator, int], Iterator[Params]]
 #: What a trainer is asked for besides.
 TOL = Symbol("tol", "relative duality gap to reach", low=0, low_open=True, default=1e-6)
-
-
-class Certificate(Protocol):
-    """What a model's `certify` returns; see `verification.certificates.ModelCertificate`."""
-
-    @property
-    def primal(self) -> float:
-        """Upper bound on the primal objective of the candidate."""
-
-    @property
-    def dual(self) -> float:
-        """Lower bound on the optimum."""
-
-    @property
-    def gap(self) -> float:
-        """Upper bound on the suboptimality of the primal side, a sum of nonnegative terms."""
-
-    @property
-    def error(self) -> float:
-        """Part of ``gap`` that only covers the rounding of its computation."""
-
-    @property
-    def relative_gap(self) -> float:
-        """``gap / max(|primal|, |dual|)``."""
-
-    @property
-    def terms(self) -> Mapping[str, float]:
-        """The nonnegative terms whose sum is ``gap``."""
 
 
 class Violation(NamedTuple):
@@ -67,12 +41,21 @@ class ModelTask:
         Parts that may be given besides.
     modulus : float, optional
         Strong convexity of the primal in its first part, for the distance.
+    no_dual : str
+        Why a primal side alone has no certificate, where it has none.
+    sharp : float
+        Tolerance of the witness.
+    train : callable
+        All parts by `fast`, if it has the model; takes the arguments by name.
     """
 
     parts: ClassVar[dict[str, tuple[str, ...]]]
     families: ClassVar[dict[str, Generator]]
     extras: ClassVar[tuple[str, ...]] = ()
     modulus: ClassVar[float | None] = None
+    no_dual: ClassVar[str] = ""
+    sharp: ClassVar[float] = 1e-9
+    train: ClassVar[Callable[..., dict[str, Any]]]
 
     @functools.cached_property
     def symbols(self) -> tuple[Symbol, ...]:
@@ -104,21 +87,43 @@ class ModelTask:
         """Smaller and simpler arguments, largest steps first; they need not be valid."""
         raise NotImplementedError
 
-    def certify(self, params: Params, primal: Side, dual: Side) -> Certificate:
+    def certify(self, params: Params, primal: Side, dual: Side) -> ModelCertificate:
         """Bounds and gap; NoDualPointError where a side that is None does not follow."""
         raise NotImplementedError
 
     def upper(self, params: Params, primal: Mapping[str, Any]) -> float:
         """Upper bound on the primal objective."""
-        raise NotImplementedError
+        return self.certify(params, primal, self.nothing(params)).primal
 
     def lower(self, params: Params, dual: Mapping[str, Any]) -> float:
         """Lower bound on the optimum from a dual point, repaired to feasibility."""
-        raise NotImplementedError
+        return self.certify(params, None, dual).dual
+
+    def rounding(self, params: Params, primal: Side, dual: Side) -> float:
+        """What rounding to doubles may cost: the error of the same sums in doubles."""
+        given = self.nothing(params) if dual is None else dual
+        return self.certify(params, primal, given).doubt
+
+    def nothing(self, params: Params) -> dict[str, np.ndarray]:
+        """The dual point 0; none at all where the candidate chooses how many there are."""
+        shapes = self.shapes(params)
+        return {name: np.zeros([n or 0 for n in shapes[name]]) for name in self.parts["dual"]}
+
+    def required(self, dual: Side) -> Mapping[str, Any]:
+        """A dual side that has to be there."""
+        if dual is None:
+            raise NoDualPointError(self.no_dual)
+        return dual
+
+    def given(self, params: Params) -> Params:
+        """The arguments of the model itself, without the tolerance."""
+        return {name: params[name] for name in self.arguments if name != TOL.name}
 
     def witness(self, params: Params) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """A near-optimal pair, which its certificate proves."""
-        raise NotImplementedError
+        """A near-optimal pair, which its certificate proves; by `fast`."""
+        found = self.train(**self.given(params), tol=self.sharp)
+        dual = {name: found.pop(name) for name in self.parts.get("dual", ())}
+        return found, dual
 
     # ---- what some models add
 
@@ -129,10 +134,6 @@ class ModelTask:
     def violations(self, params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
         """By how much each constraint is violated."""
         return {}
-
-    def rounding(self, params: Params, primal: Side, dual: Side) -> float:
-        """What rounding to doubles may cost."""
-        return 0.0
 
     def complete(self, params: Params, primal: dict[str, Any]) -> dict[str, Any]:
         """The primal side with the parts that follow from the others."""

@@ -4,23 +4,18 @@ w is (d,), multipliers (n,) >= 0: alpha of the positives and beta of the negativ
 w = sum_i alpha_i x_i - sum_j beta_j x_j. y is 0 or 1, of both kinds.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from refsolve.proofs.space import EPS, Space
-from refsolve.proofs.top_push import Problem
-from verification.certificates.model import ModelCertificate
-from verification.errors import NoDualPointError
+from refsolve.models import top_push as declared
+from refsolve.proofs.model import ModelCertificate
+from refsolve.proofs.space import EPS
 from verification.models import ModelTask, Params, Side, Violation, _ap_families, _shrink
-from verification.models.ap_svm import MOST, SHARP
+from verification.models.ap_svm import MOST
 
 ROWS = {"X": (0,), "y": (0,)}
-
-
-def _problem(params: Params) -> Problem:
-    return Problem(Space(params["X"]), params["y"] > 0, params["C"])
 
 
 class TopPush(ModelTask):
@@ -28,6 +23,7 @@ class TopPush(ModelTask):
 
     parts = {"primal": ("w",), "dual": ("multipliers",)}
     modulus = 1.0
+    no_dual = "w alone does not say what the negatives of the largest score weigh"
     families = {name: _ap_families.forever(draw) for name, draw in _ap_families.PLAIN.items()}
 
     def shapes(self, params: Params) -> dict[str, tuple[int | None, ...]]:
@@ -50,28 +46,8 @@ class TopPush(ModelTask):
 
     def certify(self, params: Params, primal: Side, dual: Side) -> ModelCertificate:
         """Gap of w and the multipliers; of multipliers alone with the w they stand for."""
-        data = _problem(params)
-        if dual is None:
-            raise NoDualPointError(
-                "w alone does not say what the negatives of the largest score weigh"
-            )
-        a = data.repair(np.asarray(dual["multipliers"], np.longdouble))[0]
-        w = data.pull(a) if primal is None else np.asarray(primal["w"], np.longdouble)
-        return ModelCertificate.of(data.prove(w.astype(np.longdouble), a))
-
-    def upper(self, params: Params, primal: Mapping[str, Any]) -> float:
-        """Upper bound on P(w)."""
-        return self.certify(params, primal, {"multipliers": np.zeros(len(params["y"]))}).primal
-
-    def lower(self, params: Params, dual: Mapping[str, Any]) -> float:
-        """Lower bound on D of the repaired multipliers."""
-        return self.certify(params, None, dual).dual
-
-    def rounding(self, params: Params, primal: Side, dual: Side) -> float:
-        """What rounding to doubles may cost: the error of the same sums in doubles."""
-        zero = {"multipliers": np.zeros(len(params["y"]))}
-        found = self.certify(params, primal, zero if dual is None else dual)
-        return found.error * EPS / float(np.finfo(np.longdouble).eps)
+        given = {**self.given(params), **self.required(dual), **(primal or {})}
+        return declared.certificate(**given)
 
     def violations(self, params: Params, primal: Side, dual: Side) -> dict[str, Violation]:
         """Of the signs and of the balance, in units of the sum."""
@@ -91,11 +67,6 @@ class TopPush(ModelTask):
 
         found = top_push.train(X, y, C, tol=tol, max_iter=MOST)
         return {"w": found.w, "multipliers": found.multipliers}
-
-    def witness(self, params: Params) -> tuple[dict[str, Any], dict[str, Any]]:
-        """From `fast`."""
-        found = self.train(params["X"], params["y"], params["C"], tol=SHARP)
-        return {"w": found["w"]}, {"multipliers": found["multipliers"]}
 
 
 TASK = TopPush()

@@ -1,12 +1,11 @@
 """A file of a detection matrix in the making: a line of JSON per row, so that a run may be stopped and resumed."""
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from verification.report.environment import commit
-from verification.selftest import lines
+from verification.report.lines import Lines, check
 from verification.selftest.detection_rows import RightSolver, Row
 
 #: Field of a line -> what stands in it.
@@ -33,16 +32,12 @@ class KillFile:
         self.path, self.run = path, run
         self.commits: list[str] = []
         self.found: dict[tuple[str, str], Row | RightSolver] = {}
-        for i, line in enumerate(lines.read(path, COMMAND), start=1):
-            try:
-                self._keep(line)
-            except (ValueError, KeyError, TypeError) as error:
-                raise lines.refused(path, i, COMMAND, repr(error)) from None
+        Lines(path).read(COMMAND, self._keep)
 
     def _keep(self, data: dict[str, Any]) -> None:
-        lines.check(data, {"kind": str, "commit": str})
+        check(data, {"kind": str, "commit": str})
         kind, run, commits = data["kind"], data["run"], data["commit"]
-        lines.check(data["found"], FIELDS[kind])
+        check(data["found"], FIELDS[kind])
         found = KINDS[kind](**data["found"])
         if run == self.run:
             self._remember(found, commits)
@@ -56,8 +51,7 @@ class KillFile:
         """Append what a task found."""
         now = commit()
         kinds = {of: kind for kind, of in KINDS.items()}
-        with lines.appended(self.path) as stream:
-            for one in found:
-                line = {"run": self.run, "commit": now, "kind": kinds[type(one)]}
-                print(json.dumps({**line, "found": asdict(one)}), file=stream)
-                self._remember(one, now)
+        for one in found:
+            line = {"run": self.run, "commit": now, "kind": kinds[type(one)]}
+            Lines(self.path).add({**line, "found": asdict(one)})
+            self._remember(one, now)

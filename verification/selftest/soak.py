@@ -5,7 +5,6 @@ own; every chunk ends as one line of a file, and a run that finds its line there
 that it may be stopped and started again at any time.
 """
 
-import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -25,7 +24,8 @@ from verification.kit.workers import end_with_parent
 from verification.problems.problem import KINDS, lookup, names
 from verification.report.document import Block, Document, Paragraph, number, table, tally
 from verification.report.environment import commit
-from verification.selftest import lines, right
+from verification.report.lines import Lines, check
+from verification.selftest import right
 from verification.verdicts import verify_model
 
 #: Instances per chunk, and seeds that a chunk may use up.
@@ -135,19 +135,14 @@ def run_chunk(chunk: Chunk) -> dict[str, Any]:
 
 def done(path: Path) -> dict[Chunk, dict[str, Any]]:
     """The chunks that a file holds."""
-    found = _lines(path)
+    found = Lines(path).read(COMMAND, _checked)
     keys = ("solver", "problem", "seed", "count")
     return {Chunk(*(line[k] for k in keys)): line for line in found if "problem" in line}
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
-    found = lines.read(path, COMMAND)
-    for i, line in enumerate(found, start=1):
-        try:
-            lines.check(line, _CHUNK if "problem" in line else {"commit": str})
-        except ValueError as error:
-            raise lines.refused(path, i, COMMAND, str(error)) from None
-    return found
+def _checked(line: Any) -> dict[str, Any]:
+    check(line, _CHUNK if "problem" in line else {"commit": str})
+    return dict(line)
 
 
 def soak(
@@ -181,15 +176,15 @@ def soak(
     left = [chunk for chunk in wanted if chunk not in known]
     whole = sum(chunk.count for chunk in wanted)
     ready = whole - sum(chunk.count for chunk in left)
-    with lines.appended(path) as stream:
-        if left:
-            print(json.dumps({"commit": commit(), "total": total, "seed": seed}), file=stream)
-        for chunk, line in _run(left, processes):
-            known[chunk] = line
-            print(json.dumps(line), file=stream, flush=True)
-            ready += chunk.count
-            if progress is not None:
-                progress(ready, whole)
+    file = Lines(path)
+    if left:
+        file.add({"commit": commit(), "total": total, "seed": seed})
+    for chunk, line in _run(left, processes):
+        known[chunk] = line
+        file.add(line)
+        ready += chunk.count
+        if progress is not None:
+            progress(ready, whole)
     return [known[chunk] for chunk in wanted]
 
 
@@ -231,7 +226,7 @@ def record(path: Path, chunks: list[dict[str, Any]]) -> dict[str, Any]:
     """A run in short: commits and seeds of the file, counts over all and per kind of problem, and a row
     per solver and problem.
     """
-    runs = _lines(path)
+    runs = Lines(path).read(COMMAND, _checked)
     rows = [
         {"solver": solver, "problem": problem, **row}
         for (solver, problem), row in totals(chunks).items()

@@ -29,7 +29,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from verification.benchmarks.records import Record, Section
-from verification.certificates.plus_model import Problem
+from verification.certificates.plus_model import of_multipliers, problem
 
 Array = np.ndarray[Any, Any]
 
@@ -240,13 +240,13 @@ class Truth:
         from fast.models.svm_plus_squared_hinge import train_kernel
 
         given: dict[str, Any] = {"Kz": data.Kz, "sample_weight": data.weight}
-        self.problem = Problem(
+        self.problem = problem(
             data.y, loss="squared_hinge", C=data.C, lam=data.lam, K=data.K, **given
         )
         self.H = right(data).matrix * np.outer(data.y, data.y)
         with warnings.catch_warnings(action="ignore"):  # what it found is certified anew
             found = train_kernel(data.K, data.y, data.C, data.lam, tol=1e-6, **given)
-        proof = self.problem.of_multipliers(found.alpha)
+        proof = of_multipliers(self.problem, found.alpha)
         self.primal, self.dual = proof.primal, proof.dual
         self.seen: dict[bytes, float] = {}  # a box that does not bind changes nothing
 
@@ -258,7 +258,7 @@ class Truth:
         return self.seen[key]
 
     def _gap(self, alpha: Array) -> float:
-        proof, S = self.problem.of_multipliers(alpha), float(alpha.sum())
+        proof, S = of_multipliers(self.problem, alpha), float(alpha.sum())
         if not np.isfinite(proof.gap) or not proof.dual > 0:
             return np.inf
         value = S - S * S / (4 * proof.dual)  # S - q/2, as S^2/(2 q) is the certified dual

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from refsolve.models import binary_svm as declared
 from refsolve.proofs import ranking_truth
+from refsolve.proofs.model import ModelCertificate
 from verification import certificates
-from verification.certificates.binary import binary_erm
-from verification.certificates.model import ModelCertificate
 from verification.certificates.ranking_model import latent_risk
 from verification.instances import datasets
 from verification.instances.instance import Instance
@@ -93,14 +93,8 @@ def _examine_binary(instance: Instance, trainer: Callable[..., Any] | None) -> J
 
     given = _data(instance)
     found = (trainer or binary_svm.train)(**given, tol=TOL, max_iter=2000)
-    ours = binary_erm(
-        found.w,
-        given["X"],
-        given["y"],
-        C=given["C"],
-        alpha=found.alpha,
-        bias=found.b if given["bias"] else None,
-    )
+    b = float(found.b) if given["bias"] else None
+    ours = declared.certificate(**given, w=found.w, b=b, alpha=found.alpha)
     slack = 2 * ours.error + 64 * len(given["y"]) * EPS * abs(ours.primal)
     if ours.gap > found.primal - found.dual + slack or ours.primal > found.primal + slack:
         message = (

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from refsolve.proofs.model import ModelCertificate
 from verification.benchmarks.records import Record, Section
-from verification.certificates.plus_model import PlusCertificate, Problem
+from verification.certificates import plus_model
 from verification.instances.instance import Instance
 from verification.instances.svm_plus import EPS, STEMS, instances
 from verification.trainers import libsvm_recipes
@@ -99,12 +100,12 @@ SOLVERS: dict[str, Solver] = {
 }
 
 
-def certify(given: dict[str, Any], alpha: Array) -> PlusCertificate:
+def certify(given: dict[str, Any], alpha: Array) -> ModelCertificate:
     """The certificate of multipliers of the examples of positive weight."""
     weight = given.get("sample_weight")
     full = np.zeros(len(given["y"]))
     full[slice(None) if weight is None else weight > 0] = alpha
-    return Problem(loss="squared_hinge", **given).of_multipliers(full)
+    return plus_model.of_multipliers(plus_model.problem(loss="squared_hinge", **given), full)
 
 
 def examine(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.certificates.model import ModelCertificate
+from refsolve.proofs.model import ModelCertificate
 from verification.instances.instance import Instance
 from verification.verdicts.report import Report
 from verification.verdicts.verdict import Judgement, Result, Verdict

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from refsolve.proofs.model import ModelCertificate
 from verification.errors import NoDualPointError, VerificationError
 from verification.instances.instance import Instance
-from verification.models import Certificate, ModelTask, Params, load
+from verification.models import ModelTask, Params, load
 from verification.verdicts import accuracy_contract
 from verification.verdicts.verdict import Candidate, Judgement, Verdict
 
@@ -30,7 +31,7 @@ class Witness(NamedTuple):
 
     primal: Mapping[str, Any]
     dual: Mapping[str, Any]
-    certificate: Certificate
+    certificate: ModelCertificate
 
 
 @functools.lru_cache(maxsize=4096)
@@ -173,17 +174,12 @@ def _infeasible(
     return message, needed
 
 
-def _size(proof: Certificate) -> float:
-    """What gaps are relative to: the objective, or the unit of a problem whose optimum may be 0."""
-    return float(max(abs(proof.primal), abs(proof.dual), getattr(proof, "unit", 0.0)))
-
-
 def _rounding(
-    model: ModelTask, params: Params, primal: Side, dual: Side, proof: Certificate
+    model: ModelTask, params: Params, primal: Side, dual: Side, proof: ModelCertificate
 ) -> float:
     """What rounding the answer to doubles may cost; the gap includes that of its computation."""
     own = model.rounding(params, primal, dual)
-    return float(own) + proof.error + 8 * EPS * _size(proof)
+    return float(own) + proof.error + 8 * EPS * proof.scale
 
 
 Side = Mapping[str, Any] | None
@@ -192,7 +188,7 @@ Side = Mapping[str, Any] | None
 def _judgement(
     verdict: Verdict,
     model: ModelTask,
-    proof: Certificate,
+    proof: ModelCertificate,
     allowed: float,
     tol: float,
     primal: Side,
@@ -205,9 +201,9 @@ def _judgement(
     unit = allowed / tol
     gap, limit = max(proof.gap, 0.0) / unit, allowed / unit
     terms: dict[str, tuple[float, float | None]] = {"duality gap": (float(proof.gap), allowed)}
-    terms |= {name: (float(v), None) for name, v in getattr(proof, "terms", {}).items()}
+    terms |= {name: (float(v), None) for name, v in proof.terms.items()}
     # the promise that this gap keeps, without the excuse of rounding
-    size, gap_left = _size(proof), max(proof.gap, 0.0)
+    size, gap_left = proof.scale, max(proof.gap, 0.0)
     needed = float(gap_left / size if size else np.inf * bool(gap_left))
     modulus = model.modulus
     if not modulus or primal is None:
@@ -222,7 +218,7 @@ def _judgement(
 class _Bound(NamedTuple):
     """A certificate, and the gap that tol and rounding allow."""
 
-    proof: Certificate
+    proof: ModelCertificate
     allowed: float
 
     @property
@@ -234,13 +230,13 @@ class _Bound(NamedTuple):
 def _bound(model: ModelTask, params: Params, primal: Side, dual: Side, tol: float) -> _Bound:
     """The certificate; OverflowError unless it is finite: an infinite gap would be within tol of itself."""
     proof = model.certify(params, primal, dual)
-    allowed = tol * _size(proof) + _rounding(model, params, primal, dual, proof)
+    allowed = tol * proof.scale + _rounding(model, params, primal, dual, proof)
     if not np.isfinite([proof.gap, proof.primal, proof.dual, allowed]).all():
         raise OverflowError("the gap")
     return _Bound(proof, float(allowed))
 
 
-def _excused(instance: Instance, proof: Certificate, tol: float) -> bool:
+def _excused(instance: Instance, proof: ModelCertificate, tol: float) -> bool:
     """Whether a gap is within tol, or beyond it by rounding that is no larger than tol itself.
 
     Bounds on rounding grow with the answer, and with the cost of a margin: where they exceed what is
@@ -248,7 +244,7 @@ def _excused(instance: Instance, proof: Certificate, tol: float) -> bool:
     a part; there every term of the gap must be within the bound on its rounding, with no more doubt
     than the witness leaves.
     """
-    if proof.gap <= 2 * tol * _size(proof):
+    if proof.gap <= 2 * tol * proof.scale:
         return True
     known = witness(instance)
     vanishes = proof.gap <= 2 * proof.error
@@ -261,7 +257,7 @@ def _unproved(
     """The verdict on a gap that is above tol and hidden by the rounding of the answer itself."""
     proof, allowed = found
     primal = given.get("primal")
-    shown = f"gap {proof.gap / (_size(proof) or 1):.3g} relative, promised {tol:.3g}"
+    shown = f"gap {proof.gap / (proof.scale or 1):.3g} relative, promised {tol:.3g}"
     if worse := "; ".join(filter(None, (_worse(model, instance, s, g) for s, g in given.items()))):
         message = f"{shown}: {worse}"
         return _judgement(Verdict.FAIL, model, proof, allowed, tol, primal, message)
@@ -278,15 +274,15 @@ def _pair(
         if not _excused(instance, proof, tol):
             return _unproved(model, instance, found, tol, {"primal": primal, "dual": dual})
         return _judgement(Verdict.PASS, model, proof, allowed, tol, primal)
-    excess = f"gap {proof.gap / (_size(proof) or 1):.3g} relative, promised {tol:.3g}"
+    excess = f"gap {proof.gap / (proof.scale or 1):.3g} relative, promised {tol:.3g}"
     blamed = (_worse(model, instance, "primal", primal), _worse(model, instance, "dual", dual))
     named = "; ".join(filter(None, blamed)) or "neither side alone is proved wrong, the pair is"
     message = f"{excess}: {named}; {_terms(proof)}"
     return _judgement(Verdict.FAIL, model, proof, allowed, tol, primal, message)
 
 
-def _terms(proof: Certificate) -> str:
-    terms = getattr(proof, "terms", {})
+def _terms(proof: ModelCertificate) -> str:
+    terms = proof.terms
     shown = sorted(terms.items(), key=lambda item: -item[1])[:2]
     return "largest terms: " + ", ".join(f"{name} = {value:.3g}" for name, value in shown)
 
@@ -304,7 +300,7 @@ def _worse(model: ModelTask, instance: Instance, side: str, given: Parts) -> str
         value, best = model.lower(params, given), known.certificate.dual
         slack = _rounding(model, params, None, given, known.certificate)
     # both numbers are bounds, each wrong by the rounding at most
-    if abs(value - best) - 2 * slack <= tol * max(abs(value), _size(known.certificate)):
+    if abs(value - best) - 2 * slack <= tol * max(abs(value), known.certificate.scale):
         return ""
     if (value < best) == (side == "primal"):
         return ""
@@ -337,7 +333,7 @@ def _one_side(
     if found.ok:
         return _judgement(Verdict.PASS, model, proof, allowed, tol, primal)
     if worse := _worse(model, instance, side, given):
-        excess = proof.gap / (_size(proof) or 1)
+        excess = proof.gap / (proof.scale or 1)
         message = f"{worse}: suboptimal by up to {excess:.3g} relative, promised {tol:.3g}"
         return _judgement(Verdict.FAIL, model, proof, allowed, tol, primal, message)
     message = (
