@@ -253,7 +253,7 @@ def _loss(stem: str, k: int, gamma: float, m: int) -> Any:
     if not plain or not (known.smooth or getattr(known, "gamma", 0.0) > 0.0):
         fix = "softmax, a smooth or an entropy loss; fast.TopKSVC trains hinges"
         raise InvalidParameterError("loss", repr(stem), "a smooth convex loss of one label", fix)
-    row = getattr(losses, stem)
+    row = losses.function(stem)
     return lambda scores, y: row(scores, y, reduction="none", **own)
 
 
