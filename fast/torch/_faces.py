@@ -147,7 +147,8 @@ def row_loss(
             else:
                 parameters[n] = _inputs.check_gamma(value, n)
         if given:
-            raise TypeError(f"{name}() has no parameter {', '.join(given)}; it has: {signature}")
+            known = ", ".join(signature.parameters)
+            raise TypeError(f"{name}() has no parameter {', '.join(given)}; it has {known}")
         ignored = classes == ignore_index
         # a processor need not wait for the answer
         some = bool(label_smoothing) or not (f.is_cpu and eager()) or bool(ignored.any())
@@ -179,7 +180,7 @@ def row_loss(
         inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=v) for n, v in own.items()
     ]
     signature = signature.replace(parameters=[scores, y, *first, *shared])
-    vars(function)["__signature__"] = signature
+    vars(function).update(__signature__=signature, linear=linear)
     function.__module__, function.__qualname__, function.__name__ = file, name, name
     function.__doc__ = text
     beyond = {} if bounded else {"k": ANY_TOP}

@@ -14,18 +14,16 @@ from typing import Any
 
 from verification.bridges.torch_losses import ACCURACY, candidate, forms
 from verification.kit.loop import verify
+from verification.models import twins
 from verification.problems.problem import lookup, names
 from verification.report.environment import commit, version
 from verification.verdicts.report import Report
 
-#: Stems that are linear in the target, which may be smoothed.
-SMOOTHED = ("softmax", "sparsemax")
-
 
 def judged() -> Iterator[tuple[str, str]]:
     """Problems of the stems that `fast.torch` has, and forms: those of the functions, and "module"."""
-    known = names()
-    for stem in importlib.import_module("fast.torch").STEMS:
+    known, losses = names(), twins.package("torch.losses")
+    for stem in losses.names():
         for operation in ("value", "gradient"):
             problem = f"{stem}.{operation}"
             if problem not in known:
@@ -35,7 +33,7 @@ def judged() -> Iterator[tuple[str, str]]:
                 continue
             yield problem, "module"
             for form in forms(operation)[1:]:
-                if form != "smoothed" or stem in SMOOTHED:
+                if form != "smoothed" or getattr(losses.function(stem), "linear", False):
                     yield problem, form
 
 
