@@ -87,6 +87,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from scipy.optimize import minimize
+from fast import audit
 from fast.certificates import linear_model
 from fast.errors import InvalidParameterError
 from fast.families import named
@@ -102,12 +103,13 @@ for operation in ("value", "gradient", "conjugate", "prox", "sdca_update"):
 rng = np.random.default_rng(0)
 y, loss = np.arange(60) % 4, named(stem, k=2)
 X = rng.normal(size=(4, 3))[y] + rng.normal(size=(60, 3))
-try:
-    train(X, y, 0.5, loss=loss)
-except InvalidParameterError as error:  # its margins are not those of the family's trainers
-    assert stem in str(error) and "margins of its family" in str(error)
-else:
-    raise AssertionError("trained with other margins")
+for trust in (lambda: train(X, y, 0.5, loss=loss), lambda: audit(np.eye(4, 3), X, y, loss=stem, k=2, C=0.5)):
+    try:
+        trust()
+    except InvalidParameterError as error:  # its margins are not the family's, which trainers and bounds take
+        assert stem in str(error)
+    else:
+        raise AssertionError("other margins were taken")
 
 def risk(w):
     W = w.reshape(4, 3)
