@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 import fast.torch as ft
+from fast.torch import losses as tensors
 
 PARAMETERS = {"k": 3, "gamma": 0.7}
 
@@ -21,7 +22,7 @@ def classes(module):
     return "weight" in inspect.signature(module.function).parameters
 
 
-MODULES = [module(stem) for stem in ft.STEMS]
+MODULES = [module(stem) for stem in tensors.names()]
 IDS = [m.extra_repr() for m in MODULES]
 
 

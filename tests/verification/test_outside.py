@@ -1,12 +1,11 @@
 """A set, a loss, a generator and parameters that nobody here knows, from a folder outside of the packages."""
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 from _processes import python
-
-from verification import checkers
 
 FILES = Path(__file__).parents[1] / "outside"
 #: Runs in a process of its own: the stems must not stay behind for the tests that discover.
@@ -81,90 +80,42 @@ for name, (factor, ok) in {"right": (1.0, True), "wrong": (1.01, False)}.items()
 assert multiclass_erm.TASK.valid(given)
 """
 
-#: A loss of a family, with its form on tensors and its certificate file.
-ADDED = """
+#: The tests that discover losses, told of those in the folder.
+DISCOVERED = """
 import sys
-from pathlib import Path
-import numpy as np
-from scipy.optimize import minimize
-from fast import audit
-from fast.certificates import linear_model
-from fast.errors import InvalidParameterError
-from fast.families import named
-from fast.models.multiclass_erm import train
-from verification import checkers, verify
-from verification.checkers import trials
-from verification.problems.problem import fast_candidate
+import pytest
 
-folder, stem = Path(sys.argv[1]), "topk_softmax_margin"
-for operation in ("value", "gradient", "conjugate", "prox", "sdca_update"):
-    problem = f"{stem}.{operation}"
-    assert verify(fast_candidate(problem), problem, every=40).ok, problem
-rng = np.random.default_rng(0)
-y, loss = np.arange(60) % 4, named(stem, k=2)
-X = rng.normal(size=(4, 3))[y] + rng.normal(size=(60, 3))
-for trust in (lambda: train(X, y, 0.5, loss=loss), lambda: audit(np.eye(4, 3), X, y, loss=stem, k=2, C=0.5)):
-    try:
-        trust()
-    except InvalidParameterError as error:  # its margins are not the family's, which trainers and bounds take
-        assert stem in str(error)
-    else:
-        raise AssertionError("other margins were taken")
+class Outside:
+    def pytest_sessionstart(self):
+        from verification.models import twins
+        for kind in sys.argv[1].split():
+            twins.package(kind)
 
-def risk(w):
-    W = w.reshape(4, 3)
-    slope = W + 0.5 * loss.gradient(X @ W.T, y).T @ X
-    return 0.5 * (w @ w) + 0.5 * loss.value(X @ W.T, y).sum(), slope.ravel()
-
-found = minimize(risk, np.zeros(12), jac=True, method="BFGS", options={"gtol": 1e-9})
-P, slope = risk(found.x)
-W, values = found.x.reshape(4, 3), (P, P - 0.5 * slope @ slope)
-made = linear_model(X, y, np.full(60, 0.5), W, None, loss, None, values)
-assert made.problem == "erm loss=entropy+beta k=2 gamma=0.0 cost=1.0 intercept=none"
-assert made.bound < 1e-6
-made.save(folder / "right")
-files = [path for _, path in trials.wrong(made, folder)]
-assert len(files) > 40
-for command in checkers.commands(folder).values():
-    right, *wrong = checkers.verdicts(command, [folder / "right", *files])
-    assert right.startswith("accepted bound=") and all(w.startswith("refused: ") for w in wrong)
+given = ["-q", "-p", "no:xdist", "-k", "topk_softmax_margin", *sys.argv[2:]]
+sys.exit(pytest.main(given, plugins=[Outside()]))
 """
-TENSORS = """
-import pickle
-import torch
-import fast.torch
-from verification.models import twins
-from verification.selftest import torch_losses
-
-stem = "topk_softmax_margin"
-asked = [(p, form) for p, form in torch_losses.judged() if p.startswith(stem)]
-assert len(asked) > 15
-for problem, form in asked:
-    report = torch_losses.judge(problem, form, every=40 if form == "rows" else 8)
-    assert report.ok, f"{problem} {form}: {report}"
-assert stem in dir(fast.torch)
-scores, y = torch.randn(5, 6, dtype=torch.float64, requires_grad=True), torch.arange(5)
-module = pickle.loads(pickle.dumps(fast.torch.RowwiseLoss(stem, k=2)))
-other = fast.torch.topk_entropy_beta(scores, y, k=2, costs=1.0)
-assert torch.equal(module(scores, y), other)
-assert torch.equal(torch.compile(module, fullgraph=True, backend="eager")(scores, y), other)
-assert torch.autograd.gradgradcheck(lambda f: module(f, y), (scores,))
-twins.package("losses")
-head = fast.torch.fit_head(scores.detach(), y, loss=stem, k=2, tol=1e-9)
-right = (head.weight**2).sum() / 2 + module(scores.detach() @ head.weight.T, y) * 5
-assert head.converged and abs(head.primal - right) < 1e-12
-"""
+TENSORS = [
+    "fast/test_torch_losses.py",
+    "fast/test_torch_behaviour.py",
+    "verification/test_torch_losses.py",
+]
+FOUND = {  # packages, files of tests, and how many tests there are of one loss
+    "operations and certificate files": (
+        "losses", ["losses/test_cross_check.py", "verification/test_checkers.py"], 70
+    ),
+    "tensors": ("losses torch.losses", TENSORS, 11),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("part", ["checkers", "torch"])
-def test_a_loss_is_added_without_an_edit(tmp_path, part, monkeypatch):
-    """Its two files of `fast` give it operations, training, a form on tensors and certificate files."""
-    if part == "torch":
+@pytest.mark.parametrize("part", FOUND)
+def test_a_loss_is_added_without_an_edit(part, monkeypatch):
+    """A file in `refsolve`, in `fast` and in `fast.torch`: every test that goes through the losses takes it in."""
+    kinds, files, least = FOUND[part]
+    if "torch" in kinds:
         pytest.importorskip("torch", reason="torch is not installed")
-    elif not checkers.commands(tmp_path):
-        pytest.skip("neither cc nor node is installed")
     monkeypatch.setenv("REFSOLVE_PATH", str(FILES))
-    python("-c", ADDED if part == "checkers" else TENSORS, str(tmp_path))
+    done = python("-c", DISCOVERED, kinds, *(str(FILES.parent / file) for file in files))
+    assert int(re.findall(r"(\d+) passed", done.stdout)[0]) >= least, done.stdout
 
 
 @pytest.mark.parametrize("how", ["path", "variable"])
