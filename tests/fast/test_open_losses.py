@@ -142,7 +142,7 @@ def test_margins_that_are_not_the_familys_are_refused_by_its_trainers_and_bounds
     """These take the family's own, whatever ``cost`` says."""
     file = Path(__file__).parents[1] / "outside" / "fast" / "losses" / "topk_softmax_margin.py"
     X, y = data()
-    with pytest.raises(InvalidParameterError, match="topk_softmax_margin.*margins of its family"):
+    with pytest.raises(InvalidParameterError, match=r"topk_softmax_margin.*margins of its family"):
         train(X, y, 1.0, loss=str(file))
     with pytest.raises(InvalidParameterError, match="expected a convex loss of one label"):
         audit(np.eye(4, 5), X, y, loss=str(file), C=1.0)
