@@ -1,15 +1,11 @@
 """The losses of `fast.torch`, judged by the kit: every stem, operation and form that training asks.
 
-``python -m verification.selftest.torch_losses``, or ``python docs/_ext/records.py torch_kit`` for the record
+``python docs/_ext/records.py torch_kit`` makes the record.
 """
 
-import argparse
 import importlib
-import json
-import sys
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 from verification.bridges.torch_losses import ACCURACY, candidate, forms
@@ -84,18 +80,3 @@ def record(profile: str, every: int = 1, told: Callable[[str], Any] = print) -> 
         "seconds": round(time.perf_counter() - start),
         "judged": found,
     }
-
-
-def main() -> None:
-    """The command."""
-    parser = argparse.ArgumentParser(prog="python -m verification.selftest.torch_losses")
-    parser.add_argument("--profile", choices=("quick", "thorough"), default="quick")
-    parser.add_argument("--every", type=int, default=1, help="the first of so many instances")
-    given = parser.parse_args()
-    found = record(given.profile, given.every, partial(print, file=sys.stderr, flush=True))
-    print(json.dumps(found, indent=1))
-    sys.exit(not found["ok"])
-
-
-if __name__ == "__main__":
-    main()
