@@ -42,7 +42,12 @@ if TYPE_CHECKING:
     from fast.torch._heads import Head as Head
     from fast.torch._heads import fit_head as fit_head
 
-__all__ = [*losses.names(), *(name for name in globals() if name.endswith("Loss")), "Head", "fit_head"]
+__all__ = [
+    *losses.names(),
+    *(name for name in globals() if name.endswith("Loss")),
+    "Head",
+    "fit_head",
+]
 
 
 def __getattr__(name: str) -> Any:

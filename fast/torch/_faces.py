@@ -13,7 +13,7 @@ from torch import Tensor
 
 from fast._docs import Entry, with_sections
 from fast.torch import _inputs
-from fast.torch._function import RowLoss, eager, reduce, rows
+from fast.torch._function import eager, reduce, rows
 
 PARAMETERS: dict[str, Entry] = {
     "scores": (
@@ -139,16 +139,7 @@ def row_loss(
         classes = _inputs.check_labels(y, f)
         if label_smoothing and not linear:
             _inputs.refuse_smoothing(label_smoothing, name)
-        parameters = dict(fixed)
-        for n, default in own.items():
-            value = given.pop(n, default)
-            if isinstance(default, int):
-                parameters[n] = _inputs.check_top(value, f.shape[-1] - 1, bounded, n)
-            else:
-                parameters[n] = _inputs.check_gamma(value, n)
-        if given:
-            known = ", ".join(signature.parameters)
-            raise TypeError(f"{name}() has no parameter {', '.join(given)}; it has {known}")
+        parameters = fixed | _checked(name, own, given, f.shape[-1] - 1, bounded)
         ignored = classes == ignore_index
         # a processor need not wait for the answer
         some = bool(label_smoothing) or not (f.is_cpu and eager()) or bool(ignored.any())
@@ -174,18 +165,82 @@ def row_loss(
         total = reduce(losses, "none" if reduction == "none" else "sum", None)
         return total / weights.sum() if reduction == "mean" else total
 
-    signature = inspect.signature(function)
-    scores, y, *shared = list(signature.parameters.values())[:-1]
-    first = [
-        inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=v) for n, v in own.items()
-    ]
-    signature = signature.replace(parameters=[scores, y, *first, *shared])
-    vars(function).update(__signature__=signature, linear=linear)
+    vars(function)["linear"] = linear
+    where = ({} if bounded else {"k": ANY_TOP}) | ({"costs": ALL_MARGINS} if signed else {})
+    return _finished(function, file, text, own, f"{cost:g}", {**where, **about})
+
+
+def label_loss(
+    file: str, text: str | None, loss: Any, cost: str, **fixed: Any
+) -> Callable[..., Tensor]:
+    """The function of a loss of rows with an indicator of right labels: ``margins`` of a class are its costs.
+
+    Everything else is as in `row_loss`; ``cost`` is what the docstring says of the default costs.
+    """
+    name = file.rpartition(".")[2]
+    numbers = {f.name: f.default for f in fields(loss)}
+    signed = numbers.pop("margins", None) is not None
+    own = {n: v for n, v in numbers.items() if n not in fixed}
+
+    def function(
+        scores: Tensor,
+        y: Tensor,
+        *,
+        reduction: str = "mean",
+        costs: float | Tensor | None = None,
+        **given: Any,
+    ) -> Tensor:
+        f = _inputs.check_scores(scores)
+        right = _inputs.check_indicator(y, f)
+        _inputs.check_reduction(reduction)
+        parameters = fixed | _checked(name, own, given)
+        if signed:
+            parameters["margins"] = label_margins(costs)
+        if isinstance(costs, torch.Tensor):
+            found = _inputs.check_costs(costs, f)
+            f = torch.where(right, f - found, f + found) if signed else f + found
+        return rows(loss(**parameters), f, right, reduction)
+
+    return _finished(function, file, text, own, cost, LABELLED)
+
+
+def _checked(
+    name: str, own: dict[str, Any], given: dict[str, Any], others: int = 0, bounded: bool = True
+) -> dict[str, Any]:
+    """Parameters, of which others do not exist."""
+    found: dict[str, Any] = {}
+    for n, default in own.items():
+        value = given.pop(n, default)
+        if n == "label_smoothing":
+            found[n] = _inputs.check_number(n, value, 1.0)
+        elif isinstance(default, int):
+            found[n] = _inputs.check_top(value, others, bounded, n)
+        else:
+            found[n] = _inputs.check_gamma(value, n)
+    if given:
+        known = ", ".join(own) or "only what all losses share"
+        raise TypeError(f"{name}() has no parameter {', '.join(given)}; it has {known}")
+    return found
+
+
+def _finished(
+    function: Callable[..., Tensor],
+    file: str,
+    text: str | None,
+    own: Mapping[str, Any],
+    cost: str,
+    about: Mapping[str, Entry],
+) -> Callable[..., Tensor]:
+    """With its name, its own parameters in the signature, and its docstring."""
+    scores, y, *shared, _ = inspect.signature(function).parameters.values()
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    first = [inspect.Parameter(n, keyword, default=v, annotation=type(v)) for n, v in own.items()]
+    signature = inspect.signature(function).replace(parameters=[scores, y, *first, *shared])
+    vars(function)["__signature__"] = signature
+    name = file.rpartition(".")[2]
     function.__module__, function.__qualname__, function.__name__ = file, name, name
     function.__doc__ = text
-    beyond = {} if bounded else {"k": ANY_TOP}
-    where = {"costs": ALL_MARGINS} if signed else {}
-    return documented(f"{cost:g}", **{**beyond, **where, **about})(function)
+    return documented(cost, **about)(function)
 
 
 def label_margins(costs: float | Tensor | None) -> tuple[float, float]:
@@ -193,19 +248,3 @@ def label_margins(costs: float | Tensor | None) -> tuple[float, float]:
     if costs is None:
         return 1.0, 0.0
     return (0.0, 0.0) if isinstance(costs, torch.Tensor) else (float(costs), float(costs))
-
-
-def multilabel(
-    loss: RowLoss,
-    f: Tensor,
-    y: Tensor,
-    reduction: str,
-    costs: float | Tensor | None,
-    signed: bool = True,
-) -> Tensor:
-    """Losses of rows with an indicator of right labels, reduced."""
-    _inputs.check_reduction(reduction)
-    if isinstance(costs, torch.Tensor):
-        found = _inputs.check_costs(costs, f)
-        f = torch.where(y, f - found, f + found) if signed else f + found
-    return rows(loss, f, y, reduction)
