@@ -81,6 +81,24 @@ def test_modules_are_pickled_without_state_and_round_gradients_to_the_precision(
         assert torch.equal(slope, exact.to(half))
 
 
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [(ft.TopKHingeLoss(2, "beta"), "topk_hinge_beta, k=2"),
+     (ft.TopKHingeLoss(2, gamma=0.5), "smooth_topk_hinge_alpha, k=2, gamma=0.5"),
+     (ft.SquaredTopKHingeLoss(2), "squared_topk_hinge, k=2"),
+     (ft.TopKEntropyLoss(2, "beta"), "topk_entropy_beta, k=2"),
+     (ft.TruncatedTopKEntropyLoss(2), "truncated_topk_entropy, k=2"),
+     (ft.SoftmaxLoss(reduction="sum"), "softmax, reduction='sum'"),
+     (ft.SparsemaxLoss(), "sparsemax"),
+     (ft.OneVsAllLoss("smooth_hinge", 0.5), "ova_smooth_hinge, gamma=0.5"),
+     (ft.OneVsAllLoss("logistic", 0.5), "ova_logistic"),
+     (ft.MultilabelLoss("smooth_hinge", 0.5), "multilabel_smooth_hinge, gamma=0.5"),
+     (ft.AveragePrecisionLoss(), "average_precision, reduction='mean'")],
+)  # fmt: skip
+def test_modules_of_families_are_those_of_their_losses(module, said):
+    assert module.extra_repr() == said
+
+
 def test_masked_classes_and_empty_batches():
     """Scores of -inf take a class out, as long as k classes are left."""
     scores = torch.tensor([[1.0, 0.5, 0.2, -torch.inf, -torch.inf, 0.4]], dtype=torch.float64)
@@ -227,6 +245,15 @@ def test_compiled_and_exported_is_eager(module):
         assert torch.allclose(slope, gradient, atol=1e-12)
     exported = torch.export.export(module, (scores, y)).module()
     assert torch.allclose(exported(-scores, y), module(-scores, y), rtol=1e-12)
+
+
+def test_losses_are_compiled_one_beside_the_other():
+    """More of them than a compiler takes of one function."""
+    torch._dynamo.reset()
+    for module in LABELLED:
+        scores, y = data(module)
+        found = torch.compile(module.function, fullgraph=True, backend="eager")(scores, y)
+        assert torch.allclose(found, module.function(scores, y))
 
 
 @pytest.mark.slow

@@ -14,8 +14,7 @@ import numpy as np
 import refsolve
 from refsolve import catalogue, exact
 from refsolve.errors import InvalidParameterError
-from refsolve.exact import faces
-from refsolve.proofs.loss import Loss, generator_of
+from refsolve.proofs.loss import Loss
 from verification import certificates
 from verification.instances import families
 from verification.problems.problem import lookup

@@ -61,16 +61,16 @@ def judge(problem: str, form: str, profile: str = "quick", **options: Any) -> Re
     )
 
 
-def record(profile: str, every: int = 1, told: Callable[[str], Any] = print) -> dict[str, Any]:
+def record(profile: str, every: int = 1) -> dict[str, Any]:
     """Counts and failures of all of them; the forms but for the first have a fifth of the instances."""
     start, found = time.perf_counter(), {}
     for problem, form in judged():
         report = judge(problem, form, profile, every=every * (1 if form == "rows" else 5))
         counts = {name: n for name, n in report.counts.items() if n}
         found[f"{problem} {form}"] = {"ok": report.ok, **counts}
-        told(f"{time.perf_counter() - start:6.0f} s  {problem} {form}: {counts}")
+        print(f"{time.perf_counter() - start:6.0f} s  {problem} {form}: {counts}")
         if not report.ok:
-            told(report.summary())
+            print(report.summary())
     return {
         "commit": commit(),
         "torch": version("torch"),
