@@ -92,13 +92,18 @@ def check_top(k: Any, others: int = 0, bounded: bool = False, name: str = "k") -
     return check_k(k, name=name)
 
 
+def one_of(name: str, value: Any, allowed: tuple[str, ...]) -> str:
+    """One of some words."""
+    if value not in allowed:
+        raise InvalidParameterError(
+            name, f"{value!r}", f"one of {', '.join(allowed)}", "choose one of them"
+        )
+    return str(value)
+
+
 def check_reduction(reduction: Any) -> str:
     """One of three words."""
-    if reduction not in REDUCTIONS:
-        raise InvalidParameterError(
-            "reduction", f"{reduction!r}", f"one of {', '.join(REDUCTIONS)}", "choose one of them"
-        )
-    return str(reduction)
+    return one_of("reduction", reduction, REDUCTIONS)
 
 
 def refuse_smoothing(label_smoothing: float, loss: str) -> None:

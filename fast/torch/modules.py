@@ -8,7 +8,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fast.errors import InvalidParameterError
 from fast.torch import _inputs, losses
 
 VARIANTS = ("alpha", "beta")
@@ -20,14 +19,6 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
     "gamma": _inputs.check_gamma,
     "reduction": _inputs.check_reduction,
 }
-
-
-def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
-        raise InvalidParameterError(
-            name, f"{value!r}", f"one of {', '.join(allowed)}", "choose one of them"
-        )
-    return str(value)
 
 
 class RowwiseLoss(torch.nn.Module):
@@ -84,7 +75,7 @@ class TopKHingeLoss(RowwiseLoss):
     def __init__(
         self, k: int = 1, variant: str = "alpha", gamma: float = 0.0, **options: Any
     ) -> None:
-        _one_of("variant", variant, VARIANTS)
+        _inputs.one_of("variant", variant, VARIANTS)
         smooth = {} if gamma == 0 else {"gamma": gamma}
         stem = f"{'smooth_' if smooth else ''}topk_hinge_{variant}"
         super().__init__(stem, k=k, **smooth, **options)
@@ -119,7 +110,7 @@ class TopKEntropyLoss(RowwiseLoss):
     """
 
     def __init__(self, k: int = 1, variant: str = "alpha", **options: Any) -> None:
-        _one_of("variant", variant, VARIANTS)
+        _inputs.one_of("variant", variant, VARIANTS)
         super().__init__(f"topk_entropy_{variant}", k=k, **options)
 
 
@@ -178,7 +169,7 @@ class OneVsAllLoss(RowwiseLoss):
     """
 
     def __init__(self, kind: str = "hinge", gamma: float = 1.0, **options: Any) -> None:
-        if _one_of("kind", kind, KINDS) == "smooth_hinge":
+        if _inputs.one_of("kind", kind, KINDS) == "smooth_hinge":
             options["gamma"] = gamma
         super().__init__(f"ova_{kind}", **options)
 
@@ -197,7 +188,7 @@ class MultilabelLoss(RowwiseLoss):
     """
 
     def __init__(self, kind: str = "hinge", gamma: float = 1.0, **options: Any) -> None:
-        if _one_of("kind", kind, MULTILABEL) == "smooth_hinge":
+        if _inputs.one_of("kind", kind, MULTILABEL) == "smooth_hinge":
             options["gamma"] = gamma
         super().__init__(f"multilabel_{kind}", **options)
 
