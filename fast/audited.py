@@ -9,10 +9,7 @@ from fast.data import Source
 from fast.data.columns import aligned, data_frame, wanted
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.families import named
-from fast.families.entropies import Entropy
-from fast.families.hinges import Hinge
 from fast.families.signed import Signed
-from fast.kernels.entropies import TRUNCATED
 from fast.kernels.signed import BOX, LOGISTIC
 
 SQUARED = "ova_squared_hinge"
@@ -217,8 +214,7 @@ def loss_of(name: Any, k: int, gamma: float | None, m: int) -> tuple[Any, str, b
         name = ONE_ROW[name]
     loss: Any = named("ova_smooth_hinge" if name == SQUARED else name, **parameters)
     signed = isinstance(loss, Signed) and not loss.indicated and loss.variant in (BOX, LOGISTIC)
-    plain = isinstance(loss, Entropy | Hinge) and loss.variant != TRUNCATED
-    if not signed and (m == 1 or not plain):
+    if not signed and (m == 1 or "simplex" not in loss.capabilities):
         expected = "a loss of one score" if m == 1 else "a convex loss of one label with a bound"
         fix = "take softmax, multiclass_hinge, ova_logistic, ova_hinge, ova_squared_hinge or a top-k one"
         raise InvalidParameterError("loss", f"{name!r}", expected, fix)

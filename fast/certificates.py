@@ -6,7 +6,6 @@ Anybody can check the file without this package; `docs/certificate_files.md` des
 import hashlib
 import json
 import math
-import pkgutil
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,10 +16,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fast import losses
 from fast._validation import label_array
 from fast.errors import InvalidParameterError, UnreadableError
-from fast.families.base import losses_in
 from fast.solvers.rounding import row_norms
 from fast.solvers.rows import is_sparse
 
@@ -51,7 +48,7 @@ class Certificate:
     Attributes
     ----------
     problem : str
-        Kind and parameters, e.g. ``"erm loss=softmax k=1 gamma=0 cost=0 intercept=none"``.
+        Kind and parameters, e.g. ``"erm loss=entropy k=1 gamma=0 cost=0 intercept=none"``.
     bound : float
         P(W) - min P is claimed to be at most this.
     data, solution : dict of arrays
@@ -244,7 +241,7 @@ def of_estimator(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Certi
         raise InvalidParameterError("kernel", repr(model.kernel), "'linear'", "no file holds these")
     X = model._new(X)
     loss = model._loss(len(model.classes_))
-    _stem(loss)
+    _formula(loss)
     labels = label_array("y", y)
     encoded = np.searchsorted(model.classes_, labels).clip(max=len(model.classes_) - 1)
     if labels.shape != (X.shape[0],) or not np.array_equal(model.classes_[encoded], labels):
@@ -258,16 +255,21 @@ def of_estimator(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Certi
     return linear_model(X, encoded, mass, model.coef_, b, loss, A, values)
 
 
-def _stem(loss: Any) -> str:
-    """Name of a loss that the format knows."""
-    stem = str(type(loss).__module__.rpartition(".")[2])
-    if not loss.in_files:
-        names = [module.name for module in pkgutil.iter_modules(losses.__path__)]
-        known = [name for name in names if any(each.in_files for each in losses_in(name))]
+def _formula(loss: Any) -> str:
+    """The formula by which files know a loss: that of its family, if the loss changes nothing in how it is computed."""
+
+    def owner(name: str) -> type:
+        return next(c for c in type(loss).__mro__ if name in vars(c))
+
+    computed = (owner(name) for name in ("kernels", "parameters", "value", "costs", "labels"))
+    if not loss.formula or not all(issubclass(owner("formula"), each) for each in computed):
         raise InvalidParameterError(
-            "loss", repr(stem), f"one of {known}", "check this model by refsolve itself"
+            "loss",
+            repr(type(loss).__module__.rpartition(".")[2]),
+            "a loss of the families of `docs/certificate_files.md`",
+            "check this model by refsolve itself",
         )
-    return stem
+    return str(loss.formula)
 
 
 def linear_model(
@@ -300,7 +302,7 @@ def linear_model(
     InvalidParameterError
         A loss that the format does not know, or a P that is not that of W.
     """
-    stem = _stem(loss)
+    formula = _formula(loss)
     k, gamma, m = int(getattr(loss, "k", 1)), float(getattr(loss, "gamma", 0.0)), len(W)
     W = np.ascontiguousarray(W, dtype=np.float64)
     mass = np.ascontiguousarray(np.broadcast_to(mass, len(y)), dtype=np.float64)
@@ -334,7 +336,7 @@ def linear_model(
     gradient = loss.smooth and intercept != "free" and known <= 1.5 * given
     data = {**_arrays("X", X), "y": np.ascontiguousarray(y, dtype=np.int64), "mass": mass}
     kind = "none" if b is None else intercept
-    problem = f"erm loss={stem} k={k} gamma={gamma!r} cost={loss.cost!r} intercept={kind}"
+    problem = f"erm loss={formula} k={k} gamma={gamma!r} cost={loss.cost!r} intercept={kind}"
     solution = {"W": W} | ({} if b is None else {"b": shift})
     if not gradient and A is None:
         raise InvalidParameterError("A", "None", "a dual point", "the loss is not smooth: give A")

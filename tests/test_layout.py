@@ -60,9 +60,8 @@ def test_fast_has_no_stem_that_nobody_declared(kind: str) -> None:
 
 
 def test_every_loss_has_its_twin_on_tensors_and_every_twin_its_loss() -> None:
-    tree = ast.parse((ROOT / "fast" / "torch" / "losses.py").read_text(encoding="utf-8"))
-    found = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)} - {"_rows"}
-    assert found == {p.stem for p in (ROOT / "fast" / "losses").glob("[!_]*.py")}
+    here, there = (ROOT / "fast" / "torch" / "losses", ROOT / "fast" / "losses")
+    assert {p.stem for p in here.glob("[!_]*.py")} == {p.stem for p in there.glob("[!_]*.py")}
 
 
 @pytest.mark.parametrize("kind", sorted(catalogue.OPERATIONS))

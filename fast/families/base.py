@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from string import Template
-from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -49,7 +48,6 @@ class Loss:
     complements: ClassVar[bool] = False  # 1 - <1,x> is read and returned
     smooth: ClassVar[bool] = False  # the loss has a gradient everywhere
     per_class: ClassVar[bool] = False  # a sum of one term for each class
-    in_files: ClassVar[bool] = False  # certificate files hold its models
     indicated: ClassVar[bool] = False  # the ground truth is an indicator of the right labels
     operations: ClassVar[tuple[str, ...]] = OPERATIONS
     says: ClassVar[Mapping[str, str]] = {}  # what each operation computes, for its docstring
@@ -246,6 +244,11 @@ class Loss:
         found = {"updates"} if "sdca_update" in self.operations else set()
         return frozenset(found | ({"gradients"} if self.smooth else set()))
 
+    @property
+    def formula(self) -> str:
+        """What its family's kernels compute, in the words of certificate files; empty: they have none for it."""
+        return ""
+
     def values(self, f: Array, y: Array) -> Array:
         """Loss of each row of scores."""
         return np.asarray(self.value(f, y))
@@ -307,7 +310,13 @@ def named(stem: str, **parameters: Any) -> Loss:
                 "loss", repr(stem), "a stem of fast.losses, or a file", "see dir(fast.losses)"
             )
         module = importlib.import_module(f"fast.losses.{stem}")
-    found = _defined(module)
+    found = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and issubclass(value, Loss)
+        and value.__module__ == module.__name__
+    ]
     if len(found) != 1:
         raise InvalidParameterError(
             "loss", f"{stem!r}, which defines {len(found)} losses", "one", "put one in each file"
@@ -320,13 +329,3 @@ def named(stem: str, **parameters: Any) -> Loss:
                 name, f"not a parameter of {stem}", f"one of: {allowed}", "leave it out"
             )
     return found[0](**parameters)
-
-
-def losses_in(stem: str) -> list[type[Loss]]:
-    """The losses that a file of `fast.losses` defines."""
-    return _defined(importlib.import_module(f"fast.losses.{stem}"))
-
-
-def _defined(module: ModuleType) -> list[type[Loss]]:
-    values = (value for value in vars(module).values() if isinstance(value, type))
-    return [v for v in values if issubclass(v, Loss) and v.__module__ == module.__name__]

@@ -27,7 +27,6 @@ class Entropy(Loss):
 
     kernels = compiled(vars(entropies) | vars(entropy_steps), entropy_steps.__file__)
     smooth = True
-    in_files = True
     complements = True
     cost = 0.0
     gamma = 0.0
@@ -66,10 +65,17 @@ $place
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """What solvers may need of it."""
+        """What solvers may need of it; nothing where its margins are not the family's, which they take."""
+        if self.cost != Entropy.cost:
+            return frozenset()
         return super().capabilities | (
             {"curvature", "simplex"} if self.variant in (ALPHA, BETA) else set()
         )
+
+    @property
+    def formula(self) -> str:
+        """An entropy on a top-k simplex."""
+        return {ALPHA: "entropy", BETA: "entropy+beta"}.get(self.variant, "")
 
     def rows(self, y: Array, r: Array, m: int) -> EntropyRows:
         """Losses, gradients and Hessian products of all examples."""
@@ -115,7 +121,7 @@ class Piece(Entropy):
 
     dropped: Array  # type: ignore[misc]
     operations = ()
-    in_files = False
+    formula = ""
 
     def at_zero(self, m: int) -> float:
         """Loss at W = 0, of the classes that are kept."""

@@ -30,7 +30,6 @@ class Hinge(Loss):
     variant: ClassVar[int] = ALPHA
     k = 1
     gamma = 0.0
-    in_files = True
     den: ClassVar[str] = ""
     unit: ClassVar[str] = ""
     radius: ClassVar[str] = ""
@@ -74,10 +73,17 @@ For k_ii = 0 all mass that is allowed goes to the largest costs.
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """What solvers may need of it."""
+        """What solvers may need of it; nothing where its margins are not the family's, which they take."""
+        if self.cost != Hinge.cost:
+            return frozenset()
         return super().capabilities | (
             {"lists", "simplex", "curvature"} if self.smooth else {"lists", "simplex"}
         )
+
+    @property
+    def formula(self) -> str:
+        """A mean of the k largest."""
+        return "hinge" if self.variant == ALPHA else "hinge+beta"
 
     def rows(self, y: Array, r: Array, m: int) -> SmoothRows:
         """Losses, gradients and Hessian products of all examples, of a smooth loss."""
@@ -143,6 +149,11 @@ With r = w C, den = k_ii + gamma/r and b = (q_j - q_y + c_j)/den over the others
 x = argmin ||x - b||^2 + (k_ii/den) <1,x>^2 over $radius.
 """,
     }
+
+    @property
+    def formula(self) -> str:
+        """Its envelope: the square of a norm in the conjugate."""
+        return super().formula.replace("hinge", "quadratic")
 
     def parameters(self, others: int, *, given: bool = True) -> tuple[int, int, float]:
         """(variant, k, gamma)."""

@@ -15,7 +15,7 @@ from fast.families import docstrings
 from fast.families.base import AT_SCORES, Loss, costs_of
 from fast.kernels import signed
 from fast.kernels.rows import compiled
-from fast.kernels.signed import BIPARTITE, BOX, ENTROPY
+from fast.kernels.signed import BIPARTITE, BOX, ENTROPY, LOGISTIC
 
 Array = NDArray[Any]
 
@@ -81,7 +81,6 @@ class Signed(Loss):
     variant: ClassVar[int] = BOX
     gamma = 0.0
     per_class = True
-    in_files = True
     coordinates = "z without costs"
     where = ", in the coordinates z"
     default_costs: ClassVar[str] = ""  # what docstrings say of them, where it is not one number
@@ -116,6 +115,12 @@ class Signed(Loss):
     def capabilities(self) -> frozenset[str]:
         """Nothing: trainers know classes, and blocks whose entries sum to 0."""
         return frozenset()
+
+    @property
+    def formula(self) -> str:
+        """A sum of binary losses."""
+        found = {BOX: "quadratic+ova" if self.smoothed else "hinge+ova", LOGISTIC: "entropy+ova"}
+        return "" if self.indicated else found.get(self.variant, "")
 
     def _kernel_parameters(self, own: float) -> tuple[int, float, float]:
         gamma = divisor("gamma", self.gamma, ", or use the hinge itself") if self.smoothed else 0.0
@@ -153,7 +158,6 @@ class Multilabel(Signed):
     """A loss of an indicator y of the right labels."""
 
     indicated = True
-    in_files = False
     indicator: ClassVar[str] = (
         "Indicator: 1 for the right labels P, 0 for N. Where one of them is empty, the loss is 0."
     )

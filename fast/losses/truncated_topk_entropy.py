@@ -83,7 +83,6 @@ class TruncatedTopKEntropy(Entropy):
     kernels = compiled(globals(), __file__)
     variant = TRUNCATED
     bounded = True
-    in_files = False
     operations = ("value", "gradient", "conjugate", "prox")
 
 

@@ -55,7 +55,10 @@ def choose_solver(solver: str, X: Any, r: np.ndarray, loss: Loss, m: int = 2) ->
     fitting = [name for name in GENERAL if solver_class(name).NEEDS in able]
     if not fitting:
         raise InvalidParameterError(
-            "loss", stem, "a loss with a solver", "give it an sdca_update, or a gradient if smooth"
+            "loss",
+            stem,
+            "a loss with a solver",
+            "give it an sdca_update, or a gradient if smooth, and the margins of its family",
         )
     if solver == "auto":
         return fitting[0]

@@ -3,12 +3,10 @@
 >>> from fast.torch import TopKHingeLoss, topk_entropy_alpha
 >>> loss = TopKHingeLoss(5, gamma=1.0)(scores, y)  # doctest: +SKIP
 
-Functions bear the names of the stems: ``topk_hinge_alpha``, ``topk_hinge_beta``, ``multiclass_hinge``,
-``smooth_topk_hinge_alpha``, ``smooth_topk_hinge_beta``, ``squared_topk_hinge``, ``softmax``,
-``topk_entropy_alpha``, ``topk_entropy_beta``, ``truncated_topk_entropy``, ``sparsemax``, ``ova_hinge``,
-``ova_smooth_hinge``, ``ova_logistic``, ``multilabel_hinge``, ``multilabel_smooth_hinge``,
-``multilabel_entropy``, ``average_precision``; modules stand in `fast.torch.modules` and here. `fit_head` trains
-a linear head on the device of its rows, to a certified gap.
+Each loss of `fast.losses` has a function of its name, for example ``topk_entropy_alpha``, from a file of its own in
+`fast.torch.losses`; ``dir(fast.torch)`` lists them. ``RowwiseLoss(NAME, **options)`` is the module of any of them;
+families have modules of their own in `fast.torch.modules` and here, for example `TopKHingeLoss`. `fit_head` trains a
+linear head on the device of its rows, to a certified gap.
 
 Classes stand on the last axis, with any leading axes: scores (N, C, d1) of `cross_entropy` are
 ``scores.movedim(1, -1)`` here. Values, gradients and, where a loss is smooth, second derivatives are those of the
@@ -29,27 +27,10 @@ except ImportError as error:
     raise ImportError("losses on tensors need torch: install refsolve[torch]") from error
 
 from fast.torch import losses
-from fast.torch.losses import average_precision as average_precision
-from fast.torch.losses import multiclass_hinge as multiclass_hinge
-from fast.torch.losses import multilabel_entropy as multilabel_entropy
-from fast.torch.losses import multilabel_hinge as multilabel_hinge
-from fast.torch.losses import multilabel_smooth_hinge as multilabel_smooth_hinge
-from fast.torch.losses import ova_hinge as ova_hinge
-from fast.torch.losses import ova_logistic as ova_logistic
-from fast.torch.losses import ova_smooth_hinge as ova_smooth_hinge
-from fast.torch.losses import smooth_topk_hinge_alpha as smooth_topk_hinge_alpha
-from fast.torch.losses import smooth_topk_hinge_beta as smooth_topk_hinge_beta
-from fast.torch.losses import softmax as softmax
-from fast.torch.losses import sparsemax as sparsemax
-from fast.torch.losses import squared_topk_hinge as squared_topk_hinge
-from fast.torch.losses import topk_entropy_alpha as topk_entropy_alpha
-from fast.torch.losses import topk_entropy_beta as topk_entropy_beta
-from fast.torch.losses import topk_hinge_alpha as topk_hinge_alpha
-from fast.torch.losses import topk_hinge_beta as topk_hinge_beta
-from fast.torch.losses import truncated_topk_entropy as truncated_topk_entropy
 from fast.torch.modules import AveragePrecisionLoss as AveragePrecisionLoss
 from fast.torch.modules import MultilabelLoss as MultilabelLoss
 from fast.torch.modules import OneVsAllLoss as OneVsAllLoss
+from fast.torch.modules import RowwiseLoss as RowwiseLoss
 from fast.torch.modules import SoftmaxLoss as SoftmaxLoss
 from fast.torch.modules import SparsemaxLoss as SparsemaxLoss
 from fast.torch.modules import SquaredTopKHingeLoss as SquaredTopKHingeLoss
@@ -61,14 +42,21 @@ if TYPE_CHECKING:
     from fast.torch._heads import Head as Head
     from fast.torch._heads import fit_head as fit_head
 
-STEMS = sorted(
-    name
-    for name, loss in vars(losses).items()
-    if getattr(loss, "__module__", "") == losses.__name__ and not name.startswith("_")
-)
+__all__ = [
+    *losses.names(),
+    *(name for name in globals() if name.endswith("Loss")),
+    "Head",
+    "fit_head",
+]
 
 
 def __getattr__(name: str) -> Any:
     if name in ("Head", "fit_head"):  # whose certificates need numba, which the losses do without
         return getattr(importlib.import_module("fast.torch._heads"), name)
+    if name in losses.names():
+        return losses.function(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *losses.names()})

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, TypedDict, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 
 from fast._docs import Entry, with_sections
 from fast.torch import _inputs
-from fast.torch._function import RowLoss, eager, reduce, rows
+from fast.torch._function import eager, reduce, rows
 
 PARAMETERS: dict[str, Entry] = {
     "scores": (
@@ -71,98 +72,178 @@ RAISES: Entry = (
         "GPU that is the device's assertion: nothing here waits for it)."
     ),
 )
+ANY_TOP: Entry = ("int, default 1", "At least 1; beyond m - 1 only the factor 1/k changes.")
+ALL_MARGINS: Entry = (
+    PARAMETERS["costs"][0],
+    "Margins c_j of all classes; default {cost}.",
+)
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-class Options(TypedDict, total=False):
-    """What every loss of rows with one true class takes beside its own parameters."""
-
-    reduction: str
-    weight: Tensor | None
-    ignore_index: int
-    label_smoothing: float
-    costs: float | Tensor | None
-    cost_matrix: Tensor | None
-
-
-@dataclass(frozen=True)
-class Rules:
-    """A loss of rows, its default margin, whether k <= m - 1, it is linear in the target, scores have signs."""
-
-    loss: Callable[..., RowLoss]
-    cost: float = 0.0
-    bounded: bool = True
-    linear: bool = False
-    signed: bool = False
 
 
 def documented(
     cost: str = "0", returns: Entry = RETURNS, **own: Entry
 ) -> Callable[[Function], Function]:
-    """Spell out the shared options in the signature, and append the sections on what all losses share."""
+    """Append the sections on what all losses share; ``own`` entries are those of one loss."""
     about = {**PARAMETERS, **own}
     kind, text = about["costs"]
     about["costs"] = kind, text.replace("{cost}", cost)
-
-    def decorate(function: Function) -> Function:
-        signature = inspect.signature(function)
-        given = list(signature.parameters.values())
-        if given[-1].kind is inspect.Parameter.VAR_KEYWORD:
-            shared = inspect.signature(multiclass).parameters
-            given[-1:] = [shared[name] for name in Options.__annotations__]
-            vars(function)["__signature__"] = signature.replace(parameters=given)
-        return with_sections(function, about, returns, RAISES)
-
-    return decorate
+    return lambda function: with_sections(function, about, returns, RAISES)
 
 
-def multiclass(
-    name: str,
-    rules: Rules,
-    scores: Tensor,
-    y: Tensor,
-    parameters: dict[str, Any],
-    /,
+def row_loss(
+    file: str,
+    text: str | None,
+    loss: Any,
     *,
-    reduction: str = "mean",
-    weight: Tensor | None = None,
-    ignore_index: int = -100,
-    label_smoothing: float = 0.0,
-    costs: float | Tensor | None = None,
-    cost_matrix: Tensor | None = None,
-) -> Tensor:
-    """Losses of rows with one true class each, weighted and reduced."""
-    f = _inputs.check_scores(scores)
-    _inputs.check_reduction(reduction)
-    classes = _inputs.check_labels(y, f)
-    if label_smoothing and not rules.linear:
-        _inputs.refuse_smoothing(label_smoothing, name)
-    if "k" in parameters:
-        parameters["k"] = _inputs.check_top(parameters["k"], f.shape[-1] - 1, rules.bounded)
-    ignored = classes == ignore_index
-    # a processor need not wait for the answer
-    some = bool(label_smoothing) or not (f.is_cpu and eager()) or bool(ignored.any())
-    if some:
-        classes = classes.masked_fill(ignored, 0)
-    given, margin = _inputs.with_costs(f, classes, rules.cost, costs, cost_matrix, rules.signed)
-    weights = None
-    if weight is not None:
-        weights = _inputs.class_weights(weight, f)[classes].masked_fill(ignored, 0.0)
-    elif some:
-        weights = (~ignored).to(f.dtype)
-    loss = rules.loss(margin=margin, **parameters)
-    if not label_smoothing or weights is None:
-        return _inputs.refused(rows, loss, given, classes, reduction, weights)
-    part = _inputs.check_number("label_smoothing", label_smoothing, 1.0)
-    if costs is not None or cost_matrix is not None:
-        _inputs.refuse_smoothing(label_smoothing, f"{name} with margins")
-    losses = _inputs.refused(rows, loss, given, classes)
-    own = losses + f.gather(-1, classes.unsqueeze(-1)).squeeze(-1)  # less f_j: the loss of label j
-    each = f.new_ones(f.shape[-1]) if weight is None else _inputs.class_weights(weight, f)
-    smooth = own * each.mean() - (f @ each) / f.shape[-1]
-    losses = torch.lerp(losses * weights, smooth, part).masked_fill(ignored, 0.0)
-    total = reduce(losses, "none" if reduction == "none" else "sum", None)
-    return total / weights.sum() if reduction == "mean" else total
+    bounded: bool = True,
+    linear: bool = False,
+    signed: bool = False,
+    about: Mapping[str, Entry] = MappingProxyType({}),
+    **fixed: Any,
+) -> Callable[..., Tensor]:
+    """The function of a loss of rows with one true class each.
+
+    Parameters
+    ----------
+    file, text : str
+        ``__name__`` and ``__doc__`` of the loss's file: its name, and its formula.
+    loss : class
+        A `fast.torch._function.RowLoss`, a frozen dataclass: its numbers are parameters of the loss, whole ones
+        >= 1 and others > 0, but for ``margin``, the default of the costs.
+    bounded, linear, signed : bool
+        Whether k is at most m - 1, the loss is linear in the target, margins are those of `OneVsAll`.
+    about : mapping
+        Types and texts of parameters other than k and gamma.
+    **fixed
+        Attributes of the class that are no parameters of this loss.
+    """
+    name = file.rpartition(".")[2]
+    numbers = {f.name: f.default for f in fields(loss) if type(f.default) in (int, float)}
+    cost = fixed.get("margin", numbers.pop("margin", 0.0))
+    own = {n: v for n, v in numbers.items() if n not in fixed}
+
+    def function(
+        scores: Tensor,
+        y: Tensor,
+        *,
+        reduction: str = "mean",
+        weight: Tensor | None = None,
+        ignore_index: int = -100,
+        label_smoothing: float = 0.0,
+        costs: float | Tensor | None = None,
+        cost_matrix: Tensor | None = None,
+        **given: Any,
+    ) -> Tensor:
+        f = _inputs.check_scores(scores)
+        _inputs.check_reduction(reduction)
+        classes = _inputs.check_labels(y, f)
+        if label_smoothing and not linear:
+            _inputs.refuse_smoothing(label_smoothing, name)
+        parameters = fixed | _checked(name, own, given, f.shape[-1] - 1, bounded)
+        ignored = classes == ignore_index
+        # a processor need not wait for the answer
+        some = bool(label_smoothing) or not (f.is_cpu and eager()) or bool(ignored.any())
+        if some:
+            classes = classes.masked_fill(ignored, 0)
+        z, parameters["margin"] = _inputs.with_costs(f, classes, cost, costs, cost_matrix, signed)
+        weights = None
+        if weight is not None:
+            weights = _inputs.class_weights(weight, f)[classes].masked_fill(ignored, 0.0)
+        elif some:
+            weights = (~ignored).to(f.dtype)
+        made = loss(**parameters)
+        if not label_smoothing or weights is None:
+            return _inputs.refused(rows, made, z, classes, reduction, weights)
+        part = _inputs.check_number("label_smoothing", label_smoothing, 1.0)
+        if costs is not None or cost_matrix is not None:
+            _inputs.refuse_smoothing(label_smoothing, f"{name} with margins")
+        losses = _inputs.refused(rows, made, z, classes)
+        own_less = losses + f.gather(-1, classes.unsqueeze(-1)).squeeze(-1)  # less f_j: of label j
+        each = f.new_ones(f.shape[-1]) if weight is None else _inputs.class_weights(weight, f)
+        smooth = own_less * each.mean() - (f @ each) / f.shape[-1]
+        losses = torch.lerp(losses * weights, smooth, part).masked_fill(ignored, 0.0)
+        total = reduce(losses, "none" if reduction == "none" else "sum", None)
+        return total / weights.sum() if reduction == "mean" else total
+
+    vars(function)["linear"] = linear
+    where = ({} if bounded else {"k": ANY_TOP}) | ({"costs": ALL_MARGINS} if signed else {})
+    return _finished(function, file, text, own, f"{cost:g}", {**where, **about})
+
+
+def label_loss(
+    file: str, text: str | None, loss: Any, cost: str, **fixed: Any
+) -> Callable[..., Tensor]:
+    """The function of a loss of rows with an indicator of right labels: ``margins`` of a class are its costs.
+
+    Everything else is as in `row_loss`; ``cost`` is what the docstring says of the default costs.
+    """
+    name = file.rpartition(".")[2]
+    numbers = {f.name: f.default for f in fields(loss)}
+    signed = numbers.pop("margins", None) is not None
+    own = {n: v for n, v in numbers.items() if n not in fixed}
+
+    def function(
+        scores: Tensor,
+        y: Tensor,
+        *,
+        reduction: str = "mean",
+        costs: float | Tensor | None = None,
+        **given: Any,
+    ) -> Tensor:
+        f = _inputs.check_scores(scores)
+        right = _inputs.check_indicator(y, f)
+        _inputs.check_reduction(reduction)
+        parameters = fixed | _checked(name, own, given)
+        if signed:
+            parameters["margins"] = label_margins(costs)
+        if isinstance(costs, torch.Tensor):
+            found = _inputs.check_costs(costs, f)
+            f = torch.where(right, f - found, f + found) if signed else f + found
+        return rows(loss(**parameters), f, right, reduction)
+
+    return _finished(function, file, text, own, cost, LABELLED)
+
+
+def _checked(
+    name: str, own: dict[str, Any], given: dict[str, Any], others: int = 0, bounded: bool = True
+) -> dict[str, Any]:
+    """Parameters, of which others do not exist."""
+    found: dict[str, Any] = {}
+    for n, default in own.items():
+        value = given.pop(n, default)
+        if n == "label_smoothing":
+            found[n] = _inputs.check_number(n, value, 1.0)
+        elif isinstance(default, int):
+            found[n] = _inputs.check_top(value, others, bounded, n)
+        else:
+            found[n] = _inputs.check_gamma(value, n)
+    if given:
+        known = ", ".join(own) or "only what all losses share"
+        raise TypeError(f"{name}() has no parameter {', '.join(given)}; it has {known}")
+    return found
+
+
+def _finished(
+    function: Any,
+    file: str,
+    text: str | None,
+    own: Mapping[str, Any],
+    cost: str,
+    about: Mapping[str, Entry],
+) -> Callable[..., Tensor]:
+    """With its name, its own parameters in the signature, and its docstring."""
+    scores, y, *shared, _ = inspect.signature(function).parameters.values()
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    first = [inspect.Parameter(n, keyword, default=v, annotation=type(v)) for n, v in own.items()]
+    signature = inspect.signature(function).replace(parameters=[scores, y, *first, *shared])
+    vars(function)["__signature__"] = signature
+    name = file.rpartition(".")[2]
+    function.__module__, function.__qualname__, function.__name__ = file, name, name
+    # code of its own: compilers count how often they compile one
+    function.__code__ = function.__code__.replace(co_name=name)
+    function.__doc__ = text
+    made: Callable[..., Tensor] = documented(cost, **about)(function)
+    return made
 
 
 def label_margins(costs: float | Tensor | None) -> tuple[float, float]:
@@ -170,19 +251,3 @@ def label_margins(costs: float | Tensor | None) -> tuple[float, float]:
     if costs is None:
         return 1.0, 0.0
     return (0.0, 0.0) if isinstance(costs, torch.Tensor) else (float(costs), float(costs))
-
-
-def multilabel(
-    loss: RowLoss,
-    f: Tensor,
-    y: Tensor,
-    reduction: str,
-    costs: float | Tensor | None,
-    signed: bool = True,
-) -> Tensor:
-    """Losses of rows with an indicator of right labels, reduced."""
-    _inputs.check_reduction(reduction)
-    if isinstance(costs, torch.Tensor):
-        found = _inputs.check_costs(costs, f)
-        f = torch.where(y, f - found, f + found) if signed else f + found
-    return rows(loss, f, y, reduction)

@@ -245,15 +245,14 @@ def _loss(stem: str, k: int, gamma: float, m: int) -> Any:
     """Losses of rows, of a smooth convex loss of one label."""
     if not isinstance(stem, str):
         raise InvalidParameterError("loss", repr(stem), "a stem of fast.losses", "loss='softmax'")
-    own: dict[str, Any] = {"k": k} if k != 1 else {}
-    if "smooth" in stem:
-        own["gamma"] = float(gamma)
-    known: Any = named(stem, **own)
+    numbers = {"k": k, "gamma": float(gamma)}
+    own = {name: numbers[name] for name in vars(named(stem)).keys() & numbers.keys()}
+    known: Any = named(stem, **own | ({"k": k} if k != 1 else {}))
     plain = not getattr(known, "indicated", False) and not isinstance(known, TruncatedTopKEntropy)
-    if not plain or not (known.smooth or getattr(known, "gamma", 0.0) > 0.0):
+    if not plain or not known.smooth:
         fix = "softmax, a smooth or an entropy loss; fast.TopKSVC trains hinges"
         raise InvalidParameterError("loss", repr(stem), "a smooth convex loss of one label", fix)
-    row = getattr(losses, stem)
+    row = losses.function(stem)
     return lambda scores, y: row(scores, y, reduction="none", **own)
 
 

@@ -76,29 +76,34 @@ def check_number(name: str, value: Any, high: float | None = None) -> float:
     return found
 
 
-def check_gamma(gamma: Any) -> float:
-    """A smoothing > 0."""
+def check_gamma(gamma: Any, name: str = "gamma") -> float:
+    """A smoothing > 0, or another parameter > 0."""
     if type(gamma) is float and 1e-300 < gamma < 1e300:
         return gamma
-    return divisor("gamma", gamma, ", or use the hinge itself")
+    return divisor(name, gamma, ", or use the hinge itself" if name == "gamma" else "")
 
 
-def check_top(k: Any, others: int = 0, bounded: bool = False) -> int:
+def check_top(k: Any, others: int = 0, bounded: bool = False, name: str = "k") -> int:
     """1 <= k, and k <= the number of other classes where the sum needs so many."""
     if type(k) is int and 1 <= k <= others:
         return k
     if bounded:
-        return check_k(k, others, f" (the number of other classes, {others})")
-    return check_k(k)
+        return check_k(k, others, f" (the number of other classes, {others})", name)
+    return check_k(k, name=name)
+
+
+def one_of(name: str, value: Any, allowed: tuple[str, ...]) -> str:
+    """One of some words."""
+    if value not in allowed:
+        raise InvalidParameterError(
+            name, f"{value!r}", f"one of {', '.join(allowed)}", "choose one of them"
+        )
+    return str(value)
 
 
 def check_reduction(reduction: Any) -> str:
     """One of three words."""
-    if reduction not in REDUCTIONS:
-        raise InvalidParameterError(
-            "reduction", f"{reduction!r}", f"one of {', '.join(REDUCTIONS)}", "choose one of them"
-        )
-    return str(reduction)
+    return one_of("reduction", reduction, REDUCTIONS)
 
 
 def refuse_smoothing(label_smoothing: float, loss: str) -> None:

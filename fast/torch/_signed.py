@@ -71,7 +71,7 @@ class Bipartite:
     """max{0, max z_N + max z_P}, or its envelope; z = f + c on N, c - f on P."""
 
     margins: tuple[float, float] = (1.0, 0.0)
-    gamma: float = 0.0
+    gamma: float = 1.0
 
     def _z(self, f: Tensor, y: Tensor) -> Tensor:
         return torch.where(y, self.margins[1] - f, f + self.margins[0])
@@ -158,11 +158,13 @@ class Bipartite:
 class Uniform:
     """Softmax against the uniform distribution on the right labels, smoothed over all."""
 
-    smoothing: float = 0.0
+    label_smoothing: float = 0.0
 
     def _share(self, f: Tensor, y: Tensor) -> Tensor:
-        share = torch.where(y, 1.0 - self.smoothing, 0.0).to(f.dtype) / y.sum(-1, keepdim=True)
-        return share + self.smoothing / f.shape[-1] if self.smoothing else share
+        share = torch.where(y, 1.0 - self.label_smoothing, 0.0).to(f.dtype) / y.sum(
+            -1, keepdim=True
+        )
+        return share + self.label_smoothing / f.shape[-1] if self.label_smoothing else share
 
     def exact(self, f: Tensor, y: Tensor) -> Tensor:
         """Losses (...), differentiable in f; no right label: nan."""

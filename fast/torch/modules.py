@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from fast.errors import InvalidParameterError
 from fast.torch import _inputs, losses
 
 VARIANTS = ("alpha", "beta")
 KINDS = ("hinge", "smooth_hinge", "logistic")
 MULTILABEL = ("hinge", "smooth_hinge", "entropy")
-
-
-def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
-        raise InvalidParameterError(
-            name, f"{value!r}", f"one of {', '.join(allowed)}", "choose one of them"
-        )
-    return str(value)
+#: What is asked of options when a module is made; the rest needs the scores.
+CHECKS: dict[str, Callable[[Any], Any]] = {
+    "k": _inputs.check_top,
+    "gamma": _inputs.check_gamma,
+    "reduction": _inputs.check_reduction,
+}
 
 
 class RowwiseLoss(torch.nn.Module):
-    """A loss of rows of scores: calls the function of a stem with what it was made with.
+    """Any loss of this folder as a module: calls the function of a stem with what it was made with.
 
     Without parameters or state: tensors given at the start move with the module, and are not saved with it.
 
@@ -38,9 +36,10 @@ class RowwiseLoss(torch.nn.Module):
 
     def __init__(self, stem: str, **options: Any) -> None:
         super().__init__()
-        _inputs.check_reduction(options.get("reduction", "mean"))
         self.stem = stem
-        self.function = getattr(losses, stem)
+        self.function = losses.function(stem)
+        for name in CHECKS.keys() & options.keys():
+            options[name] = CHECKS[name](options[name])
         self.options = {n: v for n, v in options.items() if not isinstance(v, torch.Tensor)}
         self.tensors = tuple(options.keys() - self.options.keys())
         for name in self.tensors:
@@ -76,14 +75,10 @@ class TopKHingeLoss(RowwiseLoss):
     def __init__(
         self, k: int = 1, variant: str = "alpha", gamma: float = 0.0, **options: Any
     ) -> None:
-        _one_of("variant", variant, VARIANTS)
-        if gamma == 0:
-            super().__init__(f"topk_hinge_{variant}", k=_inputs.check_top(k), **options)
-            return
-        gamma = _inputs.check_gamma(gamma)
-        super().__init__(
-            f"smooth_topk_hinge_{variant}", k=_inputs.check_top(k), gamma=gamma, **options
-        )
+        _inputs.one_of("variant", variant, VARIANTS)
+        smooth = {} if gamma == 0 else {"gamma": gamma}
+        stem = f"{'smooth_' if smooth else ''}topk_hinge_{variant}"
+        super().__init__(stem, k=k, **smooth, **options)
 
 
 class SquaredTopKHingeLoss(RowwiseLoss):
@@ -98,7 +93,7 @@ class SquaredTopKHingeLoss(RowwiseLoss):
     """
 
     def __init__(self, k: int = 1, **options: Any) -> None:
-        super().__init__("squared_topk_hinge", k=_inputs.check_top(k), **options)
+        super().__init__("squared_topk_hinge", k=k, **options)
 
 
 class TopKEntropyLoss(RowwiseLoss):
@@ -115,8 +110,8 @@ class TopKEntropyLoss(RowwiseLoss):
     """
 
     def __init__(self, k: int = 1, variant: str = "alpha", **options: Any) -> None:
-        _one_of("variant", variant, VARIANTS)
-        super().__init__(f"topk_entropy_{variant}", k=_inputs.check_top(k), **options)
+        _inputs.one_of("variant", variant, VARIANTS)
+        super().__init__(f"topk_entropy_{variant}", k=k, **options)
 
 
 class TruncatedTopKEntropyLoss(RowwiseLoss):
@@ -131,7 +126,7 @@ class TruncatedTopKEntropyLoss(RowwiseLoss):
     """
 
     def __init__(self, k: int = 1, **options: Any) -> None:
-        super().__init__("truncated_topk_entropy", k=_inputs.check_top(k), **options)
+        super().__init__("truncated_topk_entropy", k=k, **options)
 
 
 class SoftmaxLoss(RowwiseLoss):
@@ -174,8 +169,8 @@ class OneVsAllLoss(RowwiseLoss):
     """
 
     def __init__(self, kind: str = "hinge", gamma: float = 1.0, **options: Any) -> None:
-        if _one_of("kind", kind, KINDS) == "smooth_hinge":
-            options["gamma"] = _inputs.check_gamma(gamma)
+        if _inputs.one_of("kind", kind, KINDS) == "smooth_hinge":
+            options["gamma"] = gamma
         super().__init__(f"ova_{kind}", **options)
 
 
@@ -193,8 +188,8 @@ class MultilabelLoss(RowwiseLoss):
     """
 
     def __init__(self, kind: str = "hinge", gamma: float = 1.0, **options: Any) -> None:
-        if _one_of("kind", kind, MULTILABEL) == "smooth_hinge":
-            options["gamma"] = _inputs.check_gamma(gamma)
+        if _inputs.one_of("kind", kind, MULTILABEL) == "smooth_hinge":
+            options["gamma"] = gamma
         super().__init__(f"multilabel_{kind}", **options)
 
 

@@ -1,21 +1,28 @@
 """Every loss on tensors as a module, and data for it; needs torch and numpy alone."""
 
+import inspect
+
 import numpy as np
 import torch
 
 import fast.torch as ft
+from fast.torch import losses as tensors
 
-MODULES = [
-    *(ft.TopKHingeLoss(3, v, g) for v in ("alpha", "beta") for g in (0.0, 0.7)),
-    ft.SquaredTopKHingeLoss(3),
-    *(ft.TopKEntropyLoss(3, v) for v in ("alpha", "beta")),
-    ft.TruncatedTopKEntropyLoss(3),
-    ft.SoftmaxLoss(),
-    ft.SparsemaxLoss(),
-    *(ft.OneVsAllLoss(kind) for kind in ("hinge", "smooth_hinge", "logistic")),
-    *(ft.MultilabelLoss(kind) for kind in ("hinge", "smooth_hinge", "entropy")),
-    ft.AveragePrecisionLoss(),
-]
+PARAMETERS = {"k": 3, "gamma": 0.7}
+
+
+def module(stem):
+    """The module of a loss, at some parameters."""
+    names = inspect.signature(getattr(ft, stem)).parameters
+    return ft.RowwiseLoss(stem, **{n: v for n, v in PARAMETERS.items() if n in names})
+
+
+def classes(module):
+    """Whether its ground truth is a class number for each row."""
+    return "weight" in inspect.signature(module.function).parameters
+
+
+MODULES = [module(stem) for stem in tensors.names()]
 IDS = [m.extra_repr() for m in MODULES]
 
 
@@ -23,7 +30,7 @@ def data(module, n=6, m=9, seed=0, spread=(0.0, 0.0)):
     """Scores, and classes or an indicator with both kinds of labels in each row."""
     rng = np.random.default_rng(seed)
     scores = rng.standard_normal((n, m)) * 10.0 ** rng.uniform(*spread, size=(n, 1))
-    if not module.stem.startswith(("multilabel", "average")):
+    if classes(module):
         return torch.from_numpy(scores), torch.from_numpy(rng.integers(0, m, n))
     y = rng.integers(0, 2, (n, m))
     y[:, 0], y[:, 1] = 0, 1

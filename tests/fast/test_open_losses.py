@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fast import audit
 from fast.errors import InvalidParameterError
 from fast.families import named
 from fast.models.multiclass_erm import train
@@ -135,6 +136,16 @@ def test_what_does_not_fit_is_named_at_once(loss, solver, match):
     X, y = data()
     with pytest.raises(InvalidParameterError, match=match):
         train(X, y, 1.0, loss=loss, solver=solver)
+
+
+def test_margins_that_are_not_the_familys_are_refused_by_its_trainers_and_bounds():
+    """These take the family's own, whatever ``cost`` says."""
+    file = Path(__file__).parents[1] / "outside" / "fast" / "losses" / "topk_softmax_margin.py"
+    X, y = data()
+    with pytest.raises(InvalidParameterError, match=r"topk_softmax_margin.*margins of its family"):
+        train(X, y, 1.0, loss=str(file))
+    with pytest.raises(InvalidParameterError, match="expected a convex loss of one label"):
+        audit(np.eye(4, 5), X, y, loss=str(file), C=1.0)
 
 
 def test_unknown_parameters_are_named():

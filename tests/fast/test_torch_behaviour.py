@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from _torch import IDS, MODULES, data, graded  # noqa: E402
+from _torch import IDS, MODULES, classes, data, graded  # noqa: E402
 
 import fast.torch as ft  # noqa: E402
 from fast.errors import InvalidParameterError, InvalidTypeError  # noqa: E402
@@ -17,7 +17,7 @@ from fast.losses.average_precision import loss_augmented_inference  # noqa: E402
 from fast.torch import _ranking  # noqa: E402
 
 F = torch.nn.functional
-LABELLED = [m for m in MODULES if not m.stem.startswith(("multilabel", "average"))]
+LABELLED = [m for m in MODULES if classes(m)]
 
 
 def test_without_torch_the_error_names_the_extra():
@@ -79,6 +79,24 @@ def test_modules_are_pickled_without_state_and_round_gradients_to_the_precision(
         right, exact = graded(module, scores.to(half).float(), y)
         assert torch.equal(found, right)
         assert torch.equal(slope, exact.to(half))
+
+
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [(ft.TopKHingeLoss(2, "beta"), "topk_hinge_beta, k=2"),
+     (ft.TopKHingeLoss(2, gamma=0.5), "smooth_topk_hinge_alpha, k=2, gamma=0.5"),
+     (ft.SquaredTopKHingeLoss(2), "squared_topk_hinge, k=2"),
+     (ft.TopKEntropyLoss(2, "beta"), "topk_entropy_beta, k=2"),
+     (ft.TruncatedTopKEntropyLoss(2), "truncated_topk_entropy, k=2"),
+     (ft.SoftmaxLoss(reduction="sum"), "softmax, reduction='sum'"),
+     (ft.SparsemaxLoss(), "sparsemax"),
+     (ft.OneVsAllLoss("smooth_hinge", 0.5), "ova_smooth_hinge, gamma=0.5"),
+     (ft.OneVsAllLoss("logistic", 0.5), "ova_logistic"),
+     (ft.MultilabelLoss("smooth_hinge", 0.5), "multilabel_smooth_hinge, gamma=0.5"),
+     (ft.AveragePrecisionLoss(), "average_precision, reduction='mean'")],
+)  # fmt: skip
+def test_modules_of_families_are_those_of_their_losses(module, said):
+    assert module.extra_repr() == said
 
 
 def test_masked_classes_and_empty_batches():
@@ -167,11 +185,11 @@ def test_bad_modules_are_named():
 @pytest.mark.parametrize("module", MODULES, ids=IDS)
 def test_one_column_of_scores_teaches_nothing_and_is_refused(module):
     """What a network with one output gives: every loss of such rows is constant."""
-    labelled = isinstance(module, ft.MultilabelLoss | ft.AveragePrecisionLoss)
+    labelled = not classes(module)
     y = torch.tensor([0, 1, 0, 1])
     with pytest.raises(InvalidParameterError, match="scores: shape") as caught:
         module(torch.zeros(4, 1), y[:, None] if labelled else 0 * y)
-    if isinstance(module, ft.AveragePrecisionLoss):
+    if module.stem == "average_precision":
         assert "squeeze" in caught.value.fix
         assert graded(module, torch.zeros(4), y)[1].abs().sum() > 0
         assert module(torch.zeros(1), y[:1]) == 0  # a last batch of one
@@ -227,6 +245,15 @@ def test_compiled_and_exported_is_eager(module):
         assert torch.allclose(slope, gradient, atol=1e-12)
     exported = torch.export.export(module, (scores, y)).module()
     assert torch.allclose(exported(-scores, y), module(-scores, y), rtol=1e-12)
+
+
+def test_losses_are_compiled_one_beside_the_other():
+    """More of them than a compiler takes of one function."""
+    torch._dynamo.reset()
+    for module in LABELLED:
+        scores, y = data(module)
+        found = torch.compile(module.function, fullgraph=True, backend="eager")(scores, y)
+        assert torch.allclose(found, module.function(scores, y))
 
 
 @pytest.mark.slow

@@ -2,10 +2,11 @@
 
 import json
 import math
+import pkgutil
 import re
 import shutil
 import subprocess
-from dataclasses import replace
+from dataclasses import fields, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -18,13 +19,15 @@ from typer.testing import CliRunner
 
 import refsolve
 from fast import (
-    MultilabelClassifier,
     OneVsAllClassifier,
     TopKLogisticRegression,
     TopKSVC,
     certificates,
+    losses,
 )
 from fast.errors import InvalidParameterError, UnreadableError
+from fast.families import named
+from fast.losses.softmax import Softmax
 from refsolve.cones import ConeProgram
 from refsolve.cones.certificate_file import Proof
 from refsolve.cones.dyadic import Dyadic
@@ -377,17 +380,7 @@ def test_parameters_are_read_alike(built, tmp_path):
     ends = [(t, v, not above) for t, v in zip(texts, values, strict=True) for above in (0, 1)
             for v in [np.nextafter(v, np.inf) if above else v]]  # fmt: skip
     wrong = [
-        "0x1",
-        "0x1p",
-        "+1",
-        "1.",
-        ".5",
-        "inf",
-        "nan",
-        "0x1p+1024",
-        "1e999",
-        "0b1",
-        "1_0",
+        *["0x1", "0x1p", "+1", "1.", ".5", "inf", "nan", "0x1p+1024", "1e999", "0b1", "1_0"],
         "",
         "1 2",
     ]
@@ -482,15 +475,8 @@ def test_problems_and_projections_are_saved(built, tmp_path):
     given = ["certify", f"{tmp_path / 'lp.py'}:half", "--save", str(tmp_path / "b.cert")]
     assert CliRunner().invoke(app, given).exit_code == 0
     refsolve.solve("simplex.projection", a=[0.6, 0.6, -1.0]).save(tmp_path / "c.cert")
-    given = [
-        "--problem",
-        "simplex.projection",
-        "--check",
-        "ties",
-        "--certificates",
-        str(tmp_path / "kept"),
-    ]
-    assert CliRunner().invoke(app, ["verify", *given]).exit_code == 0
+    given = ["verify", "--problem", "simplex.projection", "--check", "ties", "--certificates"]
+    assert CliRunner().invoke(app, [*given, str(tmp_path / "kept")]).exit_code == 0
     kept = sorted((tmp_path / "kept").iterdir())
     assert len(kept) > 50
     saved = [tmp_path / f"{n}.cert" for n in "abc"]
@@ -563,6 +549,60 @@ def test_what_is_written_is_read(tmp_path):
             assert one == other
 
 
+LOSSES = [m.name for m in pkgutil.iter_modules(losses.__path__) if m.name != "average_precision"]
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_loss_has_its_formula_or_is_not_in_certificate_files(built, tmp_path, name):
+    """A = -C grad L(W x) attains L + L*, so that P - D is the square: of this loss, and of no other."""
+    rng, numbers = np.random.default_rng(33), {"k": 2, "gamma": 0.5}
+    loss = named(name)
+    loss = replace(loss, **{f.name: numbers[f.name] for f in fields(loss)})
+    X, y, W, C = (
+        rng.normal(size=(40, 3)),
+        np.arange(40) % 5,
+        rng.normal(size=(5, 3)),
+        np.full(40, 0.3),
+    )
+    if not loss.formula:
+        with pytest.raises(
+            InvalidParameterError, match=rf"loss: '{name}'; expected .*certificate_files"
+        ):
+            certificates.linear_model(X, y, C, W, None, loss, None, (1.0, 0.0))
+        return
+    A = -0.3 * loss.gradient(X @ W.T, y)
+    miss = W - A.T @ X
+    primal = 0.5 * (W * W).sum() + 0.3 * loss.value(X @ W.T, y).sum()
+    values = primal, primal - 0.5 * (miss * miss).sum()
+    made = certificates.linear_model(X, y, C, W, None, loss, A, values)
+    files, generator = [tmp_path / "right"], loss.formula.partition("+")[0]
+    made.save(files[0])
+    # not alpha for beta: its loss is smaller, and its dual may be the same
+    for flag in ("+beta", "+ova", "+alpha"):
+        problem = made.problem.replace(f"loss={loss.formula} ", f"loss={generator}{flag} ")
+        problem = problem.replace(" k=2 ", " k=1 ") if "ova" in flag else problem
+        if problem != made.problem and getattr(loss, "k", 1) > 1:
+            files.append(tmp_path / f"{len(files)}")
+            replace(made, problem=problem).save(files[-1])
+    for command in built.values():
+        said = accepted(checkers.verdicts(command, files))
+        assert said == [True] + [False] * (len(files) - 1), files
+
+
+class Doubled(Softmax):
+    """Of a family, but computed otherwise."""
+
+    def value(self, *given):
+        return 2 * super().value(*given)
+
+
+def test_a_loss_that_is_computed_otherwise_has_no_formula_of_its_family():
+    with pytest.raises(InvalidParameterError, match=r"^loss: 'test_checkers'"):
+        certificates.linear_model(
+            np.eye(2), np.arange(2), np.ones(2), np.eye(2), None, Doubled(), None, (1.0, 0.0)
+        )
+
+
 def test_what_is_no_certificate_is_named(tmp_path):
     for name, path in trials.malformed(trials.free_intercept(np.random.default_rng(9)), tmp_path):
         if name != "swapped arrays":  # of which the sizes fit
@@ -581,7 +621,6 @@ def test_what_cannot_be_certified_is_refused_by_name():
         (model, (X[:15], y[:15]), "X: 15 rows"),
         (kernel.fit(X, y), (X, y), "kernel: 'rbf'"),
         (cut.fit(X, y), (X, y), "loss: 'truncated_topk_entropy'"),
-        (MultilabelClassifier().fit(X, y), (X, y), "loss: 'multilabel_hinge'"),
     ):
         with pytest.raises(InvalidParameterError, match=f"^{says}"):
             fitted.certificate(*given)

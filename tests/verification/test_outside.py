@@ -1,5 +1,6 @@
 """A set, a loss, a generator and parameters that nobody here knows, from a folder outside of the packages."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -11,20 +12,16 @@ FILES = Path(__file__).parents[1] / "outside"
 PROGRAM = """
 import numpy as np
 import refsolve
-from refsolve import catalogue, exact
+from refsolve import catalogue
 from refsolve.errors import InvalidParameterError
-from refsolve.exact import faces
-from refsolve.proofs.loss import Loss, generator_of
+from refsolve.proofs.loss import Loss
 from verification import certificates
 from verification.instances import families
 from verification.problems.problem import lookup
 from verification.verdicts.verdict import Candidate
 
 assert "bag" in catalogue.stems("sets") and "bent_hinge.prox" in catalogue.problems()
-found = refsolve.solve("bag.projection", a=[0.9, 0.4, -0.2, 0.3], r=1, cap=0.6)
-assert str(found.status) == "certified" and abs(found.x - [0.6, 0.25, 0, 0.15]).max() < 1e-9
 assert refsolve.solve("bag.projection", a=[0.9, 0.4, -0.2, 0.3], r=1).x.max() < 0.4 + 1e-9
-assert exact.project("bag", [0.9, 0.4], cap=0.5, rho=1.0).gap == 0
 try:
     refsolve.solve("bag.projection", a=[0.9], cup=1.0)
 except InvalidParameterError as error:
@@ -41,32 +38,12 @@ for problem in ("bag.projection", *(f"bent_hinge.{o}" for o in catalogue.operati
     for family in ("random", "planted", "ties"):
         for instance in families.draw(problem, family, 5, seed=3):
             caps.add(instance["cap"])
-            if problem == "bag.projection" and instance["a"].size <= 3:
-                rows = certificates.core.core(instance)
-                given = {"rho": rows.rho, **rows.domain.params}
-                assert list(certificates.truth.solution(instance)) == faces.project(
-                    "bag", rows.b.tolist(), **given
-                )
-            right = np.asarray(certificates.expected(instance))
-            assert certificates.judge(instance, Candidate(right)).ok, instance
-            assert certificates.certify(instance, Candidate(right)).ok, instance
-            given = {n: v for n, v in instance.params.items() if v is not None}
-            answer = refsolve.solve(problem, **given)
-            assert str(answer.status) == "certified", instance
-            if np.isfinite(right).all() and instance.get("sample_weight") != 0:
-                off = right * (1 + 1e-6) + 1e-6
-                assert not certificates.judge(instance, Candidate(off)).ok, instance
             other = instance.with_params(cap=0.05 + instance["cap"] / 2)
             forgot = np.asarray(certificates.expected(other))
             wrong += not certificates.judge(instance, Candidate(forgot)).ok
     assert len(caps) > 3 and wrong > 0, problem
 
 X, y = np.eye(4), np.array([0, 1, 2, 1])
-model = dict(loss="bent_hinge", X=X, y=y, C=1.0, cap=0.4, delta=0.5)
-primal, dual = (refsolve.solve(f"multiclass_erm.{side}", **model) for side in ("primal", "dual"))
-assert str(primal.status) == str(dual.status) == "certified"
-assert abs(primal.value - dual.value) < 1e-6 and primal.value > 0
-
 from verification.models import multiclass_erm
 
 given = {**multiclass_erm.TASK.defaults, "loss": "bent_hinge", "X": X, "y": y, "C": 1.0}
@@ -78,6 +55,45 @@ for name, (factor, ok) in {"right": (1.0, True), "wrong": (1.01, False)}.items()
     assert (seen.gap <= 1e-6 * seen.primal) is ok, (name, seen)
 assert multiclass_erm.TASK.valid(given)
 """
+
+#: Tests that discover objects, of some in the folder.
+DISCOVERED = """
+import sys
+import pytest
+
+class Outside:
+    def pytest_sessionstart(self):
+        from verification.models import twins
+        for kind in sys.argv[2].split():
+            twins.package(kind)
+
+given = ["-q", "-p", "no:xdist", "-k", sys.argv[1], *sys.argv[3:]]
+sys.exit(pytest.main(given, plugins=[Outside()]))
+"""
+DECLARED = ["verification/test_families.py"]
+DECLARED += [f"refsolve/test_{name}.py" for name in ("exact", "oracle_contract", "multiclass_erm")]
+TENSORS = [
+    "fast/test_torch_losses.py",
+    "fast/test_torch_behaviour.py",
+    "verification/test_torch_losses.py",
+]
+FUNCTIONS = ["losses/test_cross_check.py", "verification/test_checkers.py"]
+FOUND = {  # objects, packages of `fast`, files of tests, and how many tests these have of the objects
+    "declarations": ("(bag or bent_hinge) and not valid_and_repeat", "", DECLARED, 23),
+    "operations and certificate files": ("topk_softmax_margin", "losses", FUNCTIONS, 70),
+    "tensors": ("topk_softmax_margin", "losses torch.losses", TENSORS, 11),
+}
+
+
+@pytest.mark.parametrize("part", FOUND)
+def test_a_set_and_losses_are_added_without_an_edit(part, monkeypatch):
+    """Their files in `refsolve`, `fast` and `fast.torch` are taken in by every test that discovers."""
+    names, kinds, files, least = FOUND[part]
+    if part == "tensors":
+        pytest.importorskip("torch", reason="torch is not installed")
+    monkeypatch.setenv("REFSOLVE_PATH", str(FILES))
+    done = python("-c", DISCOVERED, names, kinds, *(str(FILES.parent / file) for file in files))
+    assert int(re.findall(r"(\d+) passed", done.stdout)[0]) >= least, done.stdout
 
 
 @pytest.mark.parametrize("how", ["path", "variable"])

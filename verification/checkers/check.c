@@ -214,11 +214,10 @@ static void pack(double *q, const double *a, size_t rs, size_t cs, size_t rows, 
     for (size_t j = 0; j < cols; j += width)
         EACH(l, rows) for (size_t v = j; v < j + width; v++) *q++ = v < cols ? a[l * rs + v * cs] : 0;
 }
-/* ---- losses of margins z_j over d classes, with their generators; b: beta, o: one-vs-all */
+/* ---- losses of margins z_j over d classes: a generator; b: beta, o: one-vs-all */
 static int kind, beta; static size_t d, k; static double soft, *top, *logs; /* hinge, quadratic or entropy */
-static const char LOSSES[] = " multiclass_hinge:h ova_hinge:ho topk_hinge_alpha:h topk_hinge_beta:hb softmax:e "
-    "smooth_topk_hinge_alpha:q smooth_topk_hinge_beta:qb ova_smooth_hinge:qo topk_entropy_alpha:e topk_entropy_beta:eb "
-    "ova_logistic:eo ";
+static const char LOSSES[] = " hinge:h hinge+beta:hb hinge+ova:ho quadratic:q quadratic+beta:qb quadratic+ova:qo "
+    "entropy:e entropy+beta:eb entropy+ova:eo ";
 static const char SETS[] = " simplex:=n capped_simplex:=c topk_simplex_alpha:<s topk_simplex_beta:<k topk_cone:-s "
     "box:nr knapsack:=h bipartite_simplex:yn l1_ball:1n "; /* rows and caps */
 static const char *flags(const char *known, const char *name) {

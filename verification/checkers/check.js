@@ -250,21 +250,14 @@ function repair(x, { k, beta }) {
   return moved;
 }
 
-const LOSSES = {
-  multiclass_hinge: ["hinge"], topk_hinge_alpha: ["hinge"], topk_hinge_beta: ["hinge", "beta"],
-  smooth_topk_hinge_alpha: ["quadratic"], smooth_topk_hinge_beta: ["quadratic", "beta"],
-  softmax: ["entropy"], topk_entropy_alpha: ["entropy"], topk_entropy_beta: ["entropy", "beta"],
-  ova_hinge: ["hinge", "ova"], ova_smooth_hinge: ["quadratic", "ova"], ova_logistic: ["entropy", "ova"],
-};
-
 // ---- a linear model: P - D <= sum of C (L(z) + L*(x) - <z, x>) + 1/2 ||W - A'X||^2
 
 function erm(file) {
   file.parameters("loss", "k", "gamma", "cost", "intercept");
   const { words } = file, number = name => file.number(name);
-  need(Object.hasOwn(LOSSES, words.loss), "an unknown loss");
-  const [generator, ...flags] = LOSSES[words.loss];
-  const one = { generator, k: number("k"), soft: number("gamma"), beta: flags.includes("beta"), ova: flags.includes("ova") };
+  need(/^(hinge|quadratic|entropy)(\+beta|\+ova)?$/.test(words.loss), "an unknown loss");
+  const [generator, flag] = words.loss.split("+");
+  const one = { generator, k: number("k"), soft: number("gamma"), beta: flag === "beta", ova: flag === "ova" };
   const cost = number("cost"), free = words.intercept === "free", { ova } = one;
   need(["none", "feature", "free"].includes(words.intercept), "an unknown kind of intercept");
   need(!free || !ova, "no bound is known for a free intercept of this loss");

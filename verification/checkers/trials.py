@@ -156,9 +156,14 @@ def _problem(given: Certificate, pattern: str, put: Any) -> Certificate | None:
 
 def _another_k(given: Certificate) -> Certificate | None:
     k, m = int(re.findall(r" k=(\d+)", given.problem)[0]), len(given.solution["W"])
-    if "hinge_alpha" not in given.problem or m < 3:
+    if not re.search("loss=(hinge|quadratic) ", given.problem) or m < 3:
         return None  # another cap changes nothing where it is not reached
     return _problem(given, r" k=\d+", f" k={k + 1 if k < m - 1 else k - 1}")
+
+
+def _another_loss(given: Certificate) -> Certificate | None:
+    one_vs_all = "+ova" in given.problem
+    return _problem(given, r"loss=(\w+)\S*", r"loss=\1" if one_vs_all else r"loss=\1+ova")
 
 
 _CLAIMS: dict[str, Callable[[Certificate], Certificate | None]] = {
@@ -188,8 +193,9 @@ _CLAIMS: dict[str, Callable[[Certificate], Certificate | None]] = {
     "gamma of nan": lambda c: _problem(c, r" gamma=\S+", " gamma=nan"),
     "another cost": lambda c: _problem(c, r" cost=0.0", " cost=0.5"),
     "a negative cost": lambda c: _problem(c, r" cost=\S+", " cost=-1.0"),
-    "another loss": lambda c: _problem(c, "loss=[a-z]+", "loss=ova" if "ova" not in c.problem else "loss=softmax"),
+    "another loss": _another_loss,
     "an unknown loss": lambda c: _problem(c, r"loss=\w+", "loss=unheard_of"),
+    "a loss of too many words": lambda c: _problem(c, r"loss=\S+", r"\g<0>+beta+ova"),
     "an intercept that is not there": lambda c: _problem(c, "intercept=none", "intercept=feature"),
     "a lost intercept": lambda c: _problem(c, "intercept=(feature|free)", "intercept=none"),
     "a lost intercept constraint": lambda c: _problem(c, "intercept=feature", "intercept=free"),

@@ -8,10 +8,10 @@ from refsolve import catalogue
 
 
 def package(kind: str) -> ModuleType:
-    """The package of `fast` for a kind, with the folders that were added."""
+    """The package of `fast` for a kind, or ``torch.losses``, with the folders that were added."""
     found = importlib.import_module(f"fast.{kind}")
     for folder in catalogue.paths():
-        room = str(folder / "fast" / kind)
+        room = str(folder.joinpath("fast", *kind.split(".")))
         if room not in found.__path__:
             found.__path__.append(room)
     return found

@@ -1,31 +1,25 @@
 """The losses of `fast.torch`, judged by the kit: every stem, operation and form that training asks.
 
-``python -m verification.selftest.torch_losses``, or ``python docs/_ext/records.py torch_kit`` for the record
+``python docs/_ext/records.py torch_kit`` makes the record.
 """
 
-import argparse
 import importlib
-import json
-import sys
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 from verification.bridges.torch_losses import ACCURACY, candidate, forms
 from verification.kit.loop import verify
+from verification.models import twins
 from verification.problems.problem import lookup, names
 from verification.report.environment import commit, version
 from verification.verdicts.report import Report
 
-#: Stems that are linear in the target, which may be smoothed.
-SMOOTHED = ("softmax", "sparsemax")
-
 
 def judged() -> Iterator[tuple[str, str]]:
     """Problems of the stems that `fast.torch` has, and forms: those of the functions, and "module"."""
-    known = names()
-    for stem in importlib.import_module("fast.torch").STEMS:
+    known, losses = names(), twins.package("torch.losses")
+    for stem in losses.names():
         for operation in ("value", "gradient"):
             problem = f"{stem}.{operation}"
             if problem not in known:
@@ -35,7 +29,7 @@ def judged() -> Iterator[tuple[str, str]]:
                 continue
             yield problem, "module"
             for form in forms(operation)[1:]:
-                if form != "smoothed" or stem in SMOOTHED:
+                if form != "smoothed" or getattr(losses.function(stem), "linear", False):
                     yield problem, form
 
 
@@ -67,16 +61,16 @@ def judge(problem: str, form: str, profile: str = "quick", **options: Any) -> Re
     )
 
 
-def record(profile: str, every: int = 1, told: Callable[[str], Any] = print) -> dict[str, Any]:
+def record(profile: str, every: int = 1) -> dict[str, Any]:
     """Counts and failures of all of them; the forms but for the first have a fifth of the instances."""
     start, found = time.perf_counter(), {}
     for problem, form in judged():
         report = judge(problem, form, profile, every=every * (1 if form == "rows" else 5))
         counts = {name: n for name, n in report.counts.items() if n}
         found[f"{problem} {form}"] = {"ok": report.ok, **counts}
-        told(f"{time.perf_counter() - start:6.0f} s  {problem} {form}: {counts}")
+        print(f"{time.perf_counter() - start:6.0f} s  {problem} {form}: {counts}")
         if not report.ok:
-            told(report.summary())
+            print(report.summary())
     return {
         "commit": commit(),
         "torch": version("torch"),
@@ -86,18 +80,3 @@ def record(profile: str, every: int = 1, told: Callable[[str], Any] = print) -> 
         "seconds": round(time.perf_counter() - start),
         "judged": found,
     }
-
-
-def main() -> None:
-    """The command."""
-    parser = argparse.ArgumentParser(prog="python -m verification.selftest.torch_losses")
-    parser.add_argument("--profile", choices=("quick", "thorough"), default="quick")
-    parser.add_argument("--every", type=int, default=1, help="the first of so many instances")
-    given = parser.parse_args()
-    found = record(given.profile, given.every, partial(print, file=sys.stderr, flush=True))
-    print(json.dumps(found, indent=1))
-    sys.exit(not found["ok"])
-
-
-if __name__ == "__main__":
-    main()
