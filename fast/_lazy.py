@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 
 
-def stems(
+def object_names(
     package: str, path: Iterable[str]
 ) -> tuple[Callable[[str], ModuleType], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a package with one public module per stem."""
+    """Return ``__getattr__`` and ``__dir__`` of a package with one public module per object."""
     names = {m.name for m in pkgutil.iter_modules(path) if not m.name.startswith("_")}
 
     def get(name: str) -> ModuleType:

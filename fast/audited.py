@@ -204,9 +204,11 @@ COUNT_ROWS = ("SGDClassifier", "SVC")
 
 
 def loss_of(name: Any, k: int, gamma: float | None, m: int) -> tuple[Any, str, bool]:
-    """A loss with its parameters, its stem, and whether it is one of signed scores."""
+    """A loss with its parameters, its object, and whether it is one of signed scores."""
     if not isinstance(name, str):
-        raise InvalidParameterError("loss", repr(name), "a stem of fast.losses", "loss='softmax'")
+        raise InvalidParameterError(
+            "loss", repr(name), "an object of fast.losses", "loss='softmax'"
+        )
     parameters: dict[str, Any] = {} if gamma is None else {"gamma": gamma}
     if check_k(k) != 1:
         parameters["k"] = k

@@ -142,7 +142,7 @@ def audit(
     y : array (n,) or (n, 1), optional
         Labels; by default those that came with a source.
     loss : str
-        A stem of `fast.losses`: softmax, the top-k entropies and hinges (one row: logistic, hinge), one-vs-all
+        An object of `fast.losses`: softmax, the top-k entropies and hinges (one row: logistic, hinge), one-vs-all
         logistic and hinges; or ``"ova_squared_hinge"``, the sum over the rows of max{0, 1 - z}^2.
     C : float
         Of the sum, not the mean, of losses: 1/(lambda n) for lambda/2 ||W||^2 + mean.

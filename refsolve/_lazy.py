@@ -1,4 +1,4 @@
-"""Imports on first use: cvxpy costs about two seconds that the formulas do not need; stems are found."""
+"""Imports on first use: cvxpy costs about two seconds that the formulas do not need; objects are found."""
 
 import importlib
 from collections.abc import Callable
@@ -21,14 +21,14 @@ class _LazyModule:
 
 
 def members(kind: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The ``__getattr__`` and ``__dir__`` of a room: its stems, imported when they are asked for."""
+    """The ``__getattr__`` and ``__dir__`` of a room: its objects, imported when they are asked for."""
 
     def get(name: str) -> Any:
-        if not name.startswith("_") and name in catalogue.stems(kind):
+        if not name.startswith("_") and name in catalogue.object_names(kind):
             return importlib.import_module(f"refsolve.{kind}.{name}")
         raise AttributeError(f"module 'refsolve.{kind}' has no attribute {name!r}")
 
-    return get, lambda: list(catalogue.stems(kind))
+    return get, lambda: list(catalogue.object_names(kind))
 
 
 if TYPE_CHECKING:

@@ -20,20 +20,20 @@ from refsolve.proofs.loss import Loss
 from refsolve.spec import check_vector
 
 
-def example_of(stem: str, given: dict[str, Any]) -> tuple[Loss, Array, Any, Array, float]:
+def example_of(object_name: str, given: dict[str, Any]) -> tuple[Loss, Array, Any, Array, float]:
     """The loss, scores, ground truth, z in longdouble, and weight."""
     scores, y = take(given, "scores"), take(given, "y")
     costs = given.pop("costs", None)
     weight = WEIGHT.check(take(given, "sample_weight", 1.0))
-    scores, y, loss = check_example(stem, "scores", scores, y, given)
+    scores, y, loss = check_example(object_name, "scores", scores, y, given)
     z = loss.margins(scores.astype(Real), y, loss.check_costs(costs, y))
     return loss, scores, y, z, weight
 
 
-def point_of(stem: str, v: Array, given: dict[str, Any]) -> tuple[Loss, Array]:
+def point_of(object_name: str, v: Array, given: dict[str, Any]) -> tuple[Loss, Array]:
     """The loss and the costs of an operation over the others."""
     y, costs = given.pop("y", None), given.pop("costs", None)
-    loss = check_point(stem, v.size, y, given)
+    loss = check_point(object_name, v.size, y, given)
     return loss, loss.check_own_costs(costs)
 
 
@@ -52,19 +52,23 @@ def arguments_of(z: Array, weight: float) -> dict[str, Any]:
     return {"scores": np.r_[Real(0), z], "y": 0, "sample_weight": weight}
 
 
-def value(stem: str, value: float, scores: ArrayLike, y: ArrayLike, **given: Any) -> Certificate:
+def value(
+    object_name: str, value: float, scores: ArrayLike, y: ArrayLike, **given: Any
+) -> Certificate:
     """As `certificates.loss_value`."""
     given.pop("x", None)
-    loss, _, _, z, weight = example_of(stem, {"scores": scores, "y": y, **given})
+    loss, _, _, z, weight = example_of(object_name, {"scores": scores, "y": y, **given})
     return certificates.loss_value(
         loss.module.pieces, value, **arguments_of(z[mask_of(loss, z)], weight)
     )
 
 
-def gradient(stem: str, g: ArrayLike, scores: ArrayLike, y: ArrayLike, **given: Any) -> Certificate:
+def gradient(
+    object_name: str, g: ArrayLike, scores: ArrayLike, y: ArrayLike, **given: Any
+) -> Certificate:
     """As `certificates.gradient`."""
     complement = given.pop("complement", None)
-    loss, checked, label, z, weight = example_of(stem, {"scores": scores, "y": y, **given})
+    loss, checked, label, z, weight = example_of(object_name, {"scores": scores, "y": y, **given})
     check_vector("g", g, size=checked.size, largest=np.inf)
     own = np.asarray(g, Real)
     x = np.delete(own, label)
@@ -91,11 +95,11 @@ def gradient(stem: str, g: ArrayLike, scores: ArrayLike, y: ArrayLike, **given: 
     )
 
 
-def conjugate(stem: str, value: float, x: ArrayLike, **given: Any) -> Certificate:
+def conjugate(object_name: str, value: float, x: ArrayLike, **given: Any) -> Certificate:
     """As `certificates.conjugate`: 0 at 0 and +inf elsewhere for k >= 2."""
     x = check_vector("x", x)
     complement = given.pop("complement", None)
-    loss, c = point_of(stem, x, given)
+    loss, c = point_of(object_name, x, given)
     if loss.params["k"] == 1:
         extra = {"costs": c, "complement": complement}
         return certificates.conjugate(loss.module.pieces, value, x, **extra)
@@ -106,13 +110,15 @@ def conjugate(stem: str, value: float, x: ArrayLike, **given: Any) -> Certificat
     return Certificate(error, size, error, right, np.inf if size > 0 else 1.0)
 
 
-def prox(stem: str, u: ArrayLike, v: ArrayLike, *, t: Float = 1.0, **given: Any) -> Certificate:
+def prox(
+    object_name: str, u: ArrayLike, v: ArrayLike, *, t: Float = 1.0, **given: Any
+) -> Certificate:
     """As `certificates.prox`; of the entries that u leaves alone the largest count as dropped."""
     v, t = check_vector("v", v).astype(Real), Real(STEP.check(t))
     check_vector("u", u, size=v.size, largest=np.inf)
     own = np.asarray(u, Real)
     complement = given.pop("complement", None)
-    loss, c = point_of(stem, v, given)
+    loss, c = point_of(object_name, v, given)
     mask = mask_of(loss, v + c, own == v)
     piece = certificates.prox(
         loss.module.pieces, own[mask], v[mask], t=t, costs=c[mask], complement=complement

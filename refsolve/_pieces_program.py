@@ -12,43 +12,45 @@ from refsolve.canonicalize import Answer, ParametrizedProblem
 from refsolve.checking import check_vector
 from refsolve.operations import STEP
 
-#: Poses an operation of another stem.
+#: Poses an operation of another object.
 Pose = Callable[[str, str, Mapping[str, Any]], ParametrizedProblem | Answer]
 
 
-def pose(
-    stem: str, operation: str, params: dict[str, Any], further: Pose
+def canonicalize(
+    object_name: str, operation: str, params: dict[str, Any], further: Pose
 ) -> ParametrizedProblem | Answer:
     """The instance of the best piece, its answer certified as one of the whole loss."""
     given = dict(params)
     if operation == "conjugate":
-        return _pose_conjugate(stem, given, further)
+        return _canonicalize_conjugate(object_name, given, further)
     if operation == "prox":
         v = check_vector("v", take(given, "v"))
         t = STEP.check(take(given, "t", 1.0))
-        loss, c = pieces.point_of(stem, v, given)
+        loss, c = pieces.point_of(object_name, v, given)
         mask = pieces.mask_of(loss, v + c)
-        posed = further(loss.module.pieces, "prox", {"v": v[mask], "t": t, "costs": c[mask]})
+        canonicalized = further(
+            loss.module.pieces, "prox", {"v": v[mask], "t": t, "costs": c[mask]}
+        )
     else:
-        loss, _, y, z, weight = pieces.example_of(stem, given)
+        loss, _, y, z, weight = pieces.example_of(object_name, given)
         mask = pieces.mask_of(loss, z)
-        posed = further(loss.module.pieces, operation, pieces.arguments_of(z[mask], weight))
-    assert isinstance(posed, ParametrizedProblem)
+        canonicalized = further(loss.module.pieces, operation, pieces.arguments_of(z[mask], weight))
+    assert isinstance(canonicalized, ParametrizedProblem)
 
     def whole(answer: Answer) -> Answer:
         if operation == "value":
             return Answer(
-                answer.x, answer.value, answer.dual, pieces.value(stem, answer.x, **params)
+                answer.x, answer.value, answer.dual, pieces.value(object_name, answer.x, **params)
             )
         if operation == "gradient":
             x = np.zeros(mask.size)
             x[mask] = answer.x[1:]
             x = np.insert(x, y, answer.x[0])
-            proof = pieces.gradient(stem, x, **params)
+            proof = pieces.gradient(object_name, x, **params)
         else:
             x = v.copy()
             x[mask] = answer.x
-            proof = pieces.prox(stem, x, **params)
+            proof = pieces.prox(object_name, x, **params)
         return Answer(x, proof.value, answer.dual, proof)
 
     def wrapped(part: ParametrizedProblem) -> ParametrizedProblem:
@@ -58,17 +60,19 @@ def pose(
         other = None if part.other is None else wrapped(part.other)
         return replace(part, finish=finish, other=other)
 
-    return wrapped(posed)
+    return wrapped(canonicalized)
 
 
-def _pose_conjugate(
-    stem: str, given: dict[str, Any], further: Pose
+def _canonicalize_conjugate(
+    object_name: str, given: dict[str, Any], further: Pose
 ) -> ParametrizedProblem | Answer:
     x = check_vector("x", take(given, "x"))
     complement = given.pop("complement", None)
-    loss, c = pieces.point_of(stem, x, given)
+    loss, c = pieces.point_of(object_name, x, given)
     extra = {"costs": c, "complement": complement}
     if loss.params["k"] == 1:
         return further(loss.module.pieces, "conjugate", {"x": x, **extra})
     number = np.inf if x.any() else 0.0
-    return Answer(number, number, None, pieces.conjugate(stem, number, x, **extra, **loss.params))
+    return Answer(
+        number, number, None, pieces.conjugate(object_name, number, x, **extra, **loss.params)
+    )

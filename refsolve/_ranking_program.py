@@ -23,7 +23,7 @@ MAX_PAIRS = 200_000
 CUTS = (1 - 1e-6, 0.5)
 
 
-def pose(module: ModuleType, operation: str, params: dict[str, Any]) -> ParametrizedProblem:
+def canonicalize(module: ModuleType, operation: str, params: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``value`` (x a number, dual the coefficients) or of the inference.
 
     For ``loss_augmented_inference`` x holds the coefficients (n,), value L, and dual the flows
@@ -31,7 +31,7 @@ def pose(module: ModuleType, operation: str, params: dict[str, Any]) -> Parametr
     """
     scores, y = take(params, "scores"), take(params, "y")
     module.SPEC.check(params)
-    stem = module.__name__.rpartition(".")[2]
+    object_name = module.__name__.rpartition(".")[2]
     query = Query(scores, y)
     P, N = query.P, query.N
     if P * N > MAX_PAIRS:
@@ -59,13 +59,13 @@ def pose(module: ModuleType, operation: str, params: dict[str, Any]) -> Parametr
     def answer(inversions: Array, flows: Array) -> Answer:
         a = signed(query.positive, inversions).astype(float)
         u = repair_flows(query, flows).astype(float)
-        proof = certificates.loss_augmented_inference(stem, a, scores, y, dual=u)
+        proof = certificates.loss_augmented_inference(object_name, a, scores, y, dual=u)
         if proof.gap > TOLERANCE * unit:  # the ranking may be right all the same
             u = repair_flows(query, None).astype(float)
-            proof = certificates.loss_augmented_inference(stem, a, scores, y)
+            proof = certificates.loss_augmented_inference(object_name, a, scores, y)
         if operation == "loss_augmented_inference":
             return Answer(a, proof.value, u, proof)
-        number = certificates.loss_value(stem, proof.value, scores, y, x=a)
+        number = certificates.loss_value(object_name, proof.value, scores, y, x=a)
         return Answer(proof.value, proof.value, a, number)
 
     unit = size(query, query.best[0])

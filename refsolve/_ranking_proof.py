@@ -24,10 +24,12 @@ from refsolve.proofs.certificate import Certificate, candidate, number_error, up
 from refsolve.proofs.families import is_ranking
 
 
-def _check(stem: str, scores: ArrayLike, y: ArrayLike, params: dict[str, Any]) -> Query:
-    module = catalogue.load(stem)
+def _check(object_name: str, scores: ArrayLike, y: ArrayLike, params: dict[str, Any]) -> Query:
+    module = catalogue.load(object_name)
     if not is_ranking(module):
-        raise InvalidParameterError("stem", stem, "a loss over rankings", "use average_precision")
+        raise InvalidParameterError(
+            "object_name", object_name, "a loss over rankings", "use average_precision"
+        )
     module.SPEC.check(params)
     return Query(scores, y)
 
@@ -102,7 +104,7 @@ def size(query: Query, inversions: Array) -> float:
 
 
 def loss_augmented_inference(
-    stem: str,
+    object_name: str,
     coefficients: ArrayLike,
     scores: ArrayLike,
     y: ArrayLike,
@@ -118,7 +120,7 @@ def loss_augmented_inference(
 
     Parameters
     ----------
-    stem : str
+    object_name : str
         ``average_precision``.
     coefficients : (n,) array
         Candidate for the coefficients of Psi(R) - Psi(R*), in input order.
@@ -132,7 +134,7 @@ def loss_augmented_inference(
     InvalidParameterError
         Naming the argument.
     """
-    query = _check(stem, scores, y, params)
+    query = _check(object_name, scores, y, params)
     given = candidate("coefficients", coefficients, query.scores.size)
     inversions = from_coefficients(query.positive, given)
     flows = None if dual is None else repair_flows(query, dual)
@@ -148,7 +150,7 @@ def loss_augmented_inference(
 
 
 def ranking_value(
-    stem: str,
+    object_name: str,
     value: float,
     scores: ArrayLike,
     y: ArrayLike,
@@ -166,7 +168,7 @@ def ranking_value(
     if costs is not None or sample_weight != 1:
         name, wrong = ("costs", costs) if costs is not None else ("sample_weight", sample_weight)
         raise InvalidParameterError(name, wrong, "none: a ranking has neither", f"drop {name}")
-    query = _check(stem, scores, y, params)
+    query = _check(object_name, scores, y, params)
     inversions, upper = query.best
     if x is not None:
         inversions = from_coefficients(

@@ -50,20 +50,20 @@ def check_complement(complement: ArrayLike, shape: tuple[int, ...] = ()) -> Any:
 
 
 def check_example(
-    stem: str, name: str, scores: object, y: object, params: Mapping[str, Any]
+    object_name: str, name: str, scores: object, y: object, params: Mapping[str, Any]
 ) -> tuple[Array, Any, Loss]:
     """Scores of at least two classes, the ground truth, and the loss with it."""
     scores = check_vector(name, scores)
     if scores.size < 2:
         raise InvalidParameterError(name, scores, "at least two classes", "add the other classes")
-    family = families.of(catalogue.load(stem))
+    family = families.of(catalogue.load(object_name))
     label = family.check_label(y, scores.size)
-    return scores, label, Loss(stem, params, family.size(scores.size), label)
+    return scores, label, Loss(object_name, params, family.size(scores.size), label)
 
 
-def check_point(stem: str, size: int, y: object, params: Mapping[str, Any]) -> Loss:
+def check_point(object_name: str, size: int, y: object, params: Mapping[str, Any]) -> Loss:
     """The loss for an operation over the coordinates of x; y for the multilabel family only."""
-    family, label = families.of(catalogue.load(stem)), None
+    family, label = families.of(catalogue.load(object_name)), None
     if family.name == "multilabel":
         if y is None:
             raise InvalidParameterError("y", "missing", "a 0/1 row", "pass y=...")
@@ -72,7 +72,7 @@ def check_point(stem: str, size: int, y: object, params: Mapping[str, Any]) -> L
         raise InvalidParameterError(
             "y", y, "no ground truth: the entries are those of the others, or signed", "drop y"
         )
-    return Loss(stem, params, size, label)
+    return Loss(object_name, params, size, label)
 
 
 def take(params: dict[str, Any], name: str, default: Any = None) -> Any:

@@ -47,28 +47,30 @@ P = ParamSpec("P")
 Proved = Callable[Concatenate[str, P], Certificate]
 
 
-def projection_size(stem: str, a: ArrayLike, *, rho: float = 0.0, **params: Any) -> float:
+def projection_size(object_name: str, a: ArrayLike, *, rho: float = 0.0, **params: Any) -> float:
     """Bound on <1,x> at the solution; see `refsolve.proofs.projection.projection_size`."""
-    return projections.projection_size(catalogue.load(stem), np.asarray(a), rho=rho, **params)
+    return projections.projection_size(
+        catalogue.load(object_name), np.asarray(a), rho=rho, **params
+    )
 
 
 def projection_gap(
-    stem: str, x: ArrayLike, a: ArrayLike, w: Any = None, *, rho: Any = 0, **params: Any
+    object_name: str, x: ArrayLike, a: ArrayLike, w: Any = None, *, rho: Any = 0, **params: Any
 ) -> Any:
     """Fenchel-Young gap of a *feasible* x; see `refsolve.proofs.projection.projection_gap`."""
     return projections.projection_gap(
-        catalogue.load(stem), np.asarray(x), np.asarray(a), w, rho=rho, **params
+        catalogue.load(object_name), np.asarray(x), np.asarray(a), w, rho=rho, **params
     )
 
 
 def projection(
-    stem: str, x: ArrayLike, a: ArrayLike, *, rho: Any = 0.0, **params: Any
+    object_name: str, x: ArrayLike, a: ArrayLike, *, rho: Any = 0.0, **params: Any
 ) -> Certificate:
-    """Certificate of ``x`` as minimiser of 1/2||x - a||^2 + rho/2 <1,x>^2 over the set ``stem``.
+    """Certificate of ``x`` as minimiser of 1/2||x - a||^2 + rho/2 <1,x>^2 over the set ``object``.
 
     Parameters
     ----------
-    stem : str
+    object_name : str
         A set, e.g. "topk_simplex_alpha".
     x, a : (d,) array
         Candidate and point.
@@ -77,16 +79,16 @@ def projection(
     **params
         ``k``, ``r`` and others as the set declares them.
     """
-    module = catalogue.load(stem)
+    module = catalogue.load(object_name)
     a = check_vector("a", a).astype(Real)
     given = candidate("x", x, a.size)
     rho, checked = set_arguments(module, rho, params, a.size)
     return projections.projection(module, given, a, Real(rho), **checked)
 
 
-def function_value(stem: str, value: float, t: Float) -> Certificate:
+def function_value(object_name: str, value: float, t: Float) -> Certificate:
     """Certificate of a number as value of a function; see `refsolve.proofs.projection`."""
-    t = Real(catalogue.load(stem).SPEC.check({"t": t})["t"])
+    t = Real(catalogue.load(object_name).SPEC.check({"t": t})["t"])
     return projections.function_value(value, t)
 
 
@@ -96,13 +98,13 @@ def _of_every_loss(
     """The certificate of a loss of margins, or of the least of convex pieces, or over rankings."""
 
     @wraps(proof)
-    def certify(stem: str, *args: P.args, **given: P.kwargs) -> Certificate:
-        module = catalogue.load(stem)
+    def certify(object_name: str, *args: P.args, **given: P.kwargs) -> Certificate:
+        module = catalogue.load(object_name)
         if of_rankings is not None and families.is_ranking(module):
-            return of_rankings(stem, *args, **given)
+            return of_rankings(object_name, *args, **given)
         if hasattr(module, "pieces"):
-            return of_pieces(stem, *args, **given)
-        return proof(stem, *args, **given)
+            return of_pieces(object_name, *args, **given)
+        return proof(object_name, *args, **given)
 
     return certify
 

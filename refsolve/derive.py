@@ -1,7 +1,7 @@
 """From a declaration to its problems: projection, prox, update, conjugate check.
 
-`pose` turns the arguments of an operation into an instance that the oracle can solve. Nothing here
-knows a stem by name.
+`canonicalize` turns the arguments of an operation into an instance that the oracle can solve. Nothing here
+knows an object by name.
 """
 
 import math
@@ -29,16 +29,18 @@ SHORT = 1e-6
 FEW, AGREES = 64, 1e-5
 
 
-def pose(stem: str, operation: str, params: Mapping[str, Any]) -> ParametrizedProblem | Answer:
-    """The instance of ``stem.operation`` with these arguments; an `Answer` if a formula suffices."""
-    module = catalogue.load(stem)
+def canonicalize(
+    object_name: str, operation: str, params: Mapping[str, Any]
+) -> ParametrizedProblem | Answer:
+    """The instance of ``object.operation`` with these arguments; an `Answer` if a formula suffices."""
+    module = catalogue.load(object_name)
     if hasattr(module, "pieces"):
-        return _pieces_program.pose(stem, operation, dict(params), pose)
+        return _pieces_program.canonicalize(object_name, operation, dict(params), canonicalize)
     if families.is_ranking(module):
-        return _ranking_program.pose(module, operation, dict(params))
-    if catalogue.kind(stem) == "models":
-        return getattr(module, f"pose_{operation}")(dict(params))
-    return _OPERATIONS[catalogue.kind(stem), operation](stem, module, dict(params))
+        return _ranking_program.canonicalize(module, operation, dict(params))
+    if catalogue.kind(object_name) == "models":
+        return getattr(module, f"canonicalize_{operation}")(dict(params))
+    return _OPERATIONS[catalogue.kind(object_name), operation](object_name, module, dict(params))
 
 
 def _structure(values: Mapping[str, Any]) -> dict[str, int]:
@@ -46,11 +48,13 @@ def _structure(values: Mapping[str, Any]) -> dict[str, int]:
     return {name: value for name, value in values.items() if isinstance(value, int)}
 
 
-def _projection(stem: str, module: ModuleType, params: dict[str, Any]) -> ParametrizedProblem:
+def _projection(
+    object_name: str, module: ModuleType, params: dict[str, Any]
+) -> ParametrizedProblem:
     """Min 1/2||x - a||^2 + rho/2 <1,x>^2, as eta/2 (||x||^2 + rho s^2) - <a,x>/max|a|."""
     a = check_vector("a", take(params, "a"))
     rho, checked = set_arguments(module, take(params, "rho", 0.0), params, a.size)
-    radius = certificates.projection_size(stem, a, rho=rho, **checked)
+    radius = certificates.projection_size(object_name, a, rho=rho, **checked)
     size = float(abs(a).max())
     radius = radius or size or 1.0
     # of a set that may be far from 0 the objective is as large as its points, however small a is
@@ -89,7 +93,7 @@ def _projection(stem: str, module: ModuleType, params: dict[str, Any]) -> Parame
 
     def finish(found: Mapping[str, Any]) -> Answer:
         x = np.asarray(module.repair(found["x"] * radius, **checked), dtype=float)
-        certificate = certificates.projection(stem, x, a, rho=rho, **checked)
+        certificate = certificates.projection(object_name, x, a, rho=rho, **checked)
         return Answer(x, certificate.value, a - x - rho * x.sum(), certificate)
 
     arrays = (*labels.values(), *(np.isinf(v) for v in vectors.values()))
@@ -145,19 +149,21 @@ def _repaired(loss: Loss, x: Array) -> Array:
     return np.asarray(loss.repair(x), dtype=float)
 
 
-def _weighted_margins(stem: str, params: dict[str, Any]) -> tuple[Loss, Array, Any, float, dict]:
+def _weighted_margins(
+    object_name: str, params: dict[str, Any]
+) -> tuple[Loss, Array, Any, float, dict]:
     """Arguments shared by value and gradient: loss, z, y, weight, and those for certificates."""
     scores, y, costs = take(params, "scores"), take(params, "y"), params.pop("costs", None)
     weight = WEIGHT.check(take(params, "sample_weight", 1.0))
-    scores, y, loss = check_example(stem, "scores", scores, y, params)
+    scores, y, loss = check_example(object_name, "scores", scores, y, params)
     z = loss.margins(scores, y, loss.check_costs(costs, y))
     given = {"scores": scores, "y": y, "costs": costs, "sample_weight": weight, **params}
     return loss, z, y, weight, given
 
 
-def _value(stem: str, module: ModuleType, params: dict[str, Any]) -> ParametrizedProblem:
+def _value(object_name: str, module: ModuleType, params: dict[str, Any]) -> ParametrizedProblem:
     """The value as min value(z) subject to z = its data; the multiplier is the gradient."""
-    loss, z, _, weight, given = _weighted_margins(stem, params)
+    loss, z, _, weight, given = _weighted_margins(object_name, params)
     scale, scaled = scaled_by(loss, float(abs(z).max()))
 
     def build() -> Template:
@@ -171,21 +177,21 @@ def _value(stem: str, module: ModuleType, params: dict[str, Any]) -> Parametrize
     def finish(found: Mapping[str, Any]) -> Answer:
         value = weight * scale * float(found["value"])
         x = _repaired(loss, -found["minus_x"])
-        certificate = certificates.loss_value(stem, value, x=x, **given)
+        certificate = certificates.loss_value(object_name, value, x=x, **given)
         return Answer(value, value, x, certificate)
 
     unit = weight * float(loss.size(z)) or 1.0
     return ParametrizedProblem(_key(loss, scaled), build, {"z": z / scale}, finish, unit)
 
 
-def _gradient(stem: str, module: ModuleType, params: dict[str, Any]) -> ParametrizedProblem:
+def _gradient(object_name: str, module: ModuleType, params: dict[str, Any]) -> ParametrizedProblem:
     """A subgradient in the scores: x = argmax <z,x> - conjugate(x), set into the block."""
-    loss, z, y, weight, given = _weighted_margins(stem, params)
+    loss, z, y, weight, given = _weighted_margins(object_name, params)
     scale, scaled = scaled_by(loss, float(abs(z).max()))
 
     def finish(found: Mapping[str, Any]) -> Answer:
         g = -weight * loss.block(_repaired(loss, found["x"]), y)
-        certificate = certificates.gradient(stem, g, **given)
+        certificate = certificates.gradient(object_name, g, **given)
         return Answer(g, certificate.value, z, certificate)
 
     values = {"b": z / scale, **_reals(scaled)}
@@ -194,11 +200,11 @@ def _gradient(stem: str, module: ModuleType, params: dict[str, Any]) -> Parametr
     return ParametrizedProblem(key, _minimiser(loss, scaled, None), values, finish, unit)
 
 
-def _conjugate(stem: str, module: ModuleType, params: dict[str, Any]) -> Answer:
+def _conjugate(object_name: str, module: ModuleType, params: dict[str, Any]) -> Answer:
     """The declared expression at x, less <c,x>; +inf outside the declared domain (up to rounding)."""
     x = check_vector("x", take(params, "x"))
     given = {name: params.pop(name, None) for name in ("y", "costs", "complement")}
-    loss = check_point(stem, x.size, given["y"], params)
+    loss = check_point(object_name, x.size, given["y"], params)
     c = loss.check_own_costs(given["costs"])
     value = np.inf
     domain = module.conjugate(cp.Constant(x), *loss.arguments, **loss.params)[1]
@@ -207,7 +213,7 @@ def _conjugate(stem: str, module: ModuleType, params: dict[str, Any]) -> Answer:
         inside = x if loss.generator.rational else _repaired(loss, x)
         declared = module.conjugate(cp.Constant(inside), *loss.arguments, **loss.params)[0]
         value = float(declared.value) - float(c @ x)
-    certificate = certificates.conjugate(stem, value, x, **given, **params)
+    certificate = certificates.conjugate(object_name, value, x, **given, **params)
     if np.isfinite(value) and _moderate(x, loss.params):
         found = supremum(loss, x)[0] - float(c @ x)
         off = abs(found - value)
@@ -235,12 +241,12 @@ def supremum(loss: Loss, x: Array, bound: float = 100.0) -> tuple[float, Array]:
     return float(problem.value), np.clip(np.array(z.value), -bound, bound)
 
 
-def _prox(stem: str, module: ModuleType, params: dict[str, Any]) -> ParametrizedProblem:
+def _prox(object_name: str, module: ModuleType, params: dict[str, Any]) -> ParametrizedProblem:
     """The minimiser of phi(u + c) + ||u - v||^2/(2t), from the value alone, in z = u + c."""
     v = check_vector("v", take(params, "v"))
     t = certificates.STEP.check(take(params, "t", 1.0))
     y, costs = params.pop("y", None), params.pop("costs", None)
-    loss = check_point(stem, v.size, y, params)
+    loss = check_point(object_name, v.size, y, params)
     c = loss.check_own_costs(costs)
     size = float(loss.size(v + c))
     scale, scaled = scaled_by(loss, size)
@@ -262,7 +268,7 @@ def _prox(stem: str, module: ModuleType, params: dict[str, Any]) -> Parametrized
         answers = []
         # the minimiser as found, and from the multiplier: better where t is tiny
         for u in (v + scale * found["move"], v - t * x):
-            certificate = certificates.prox(stem, u, v, t=t, y=y, costs=costs, **params)
+            certificate = certificates.prox(object_name, u, v, t=t, y=y, costs=costs, **params)
             answers.append(Answer(u, certificate.value, (v - u) / t, certificate))
         return min(answers, key=lambda answer: answer.certificate.gap)
 
@@ -273,19 +279,19 @@ def _prox(stem: str, module: ModuleType, params: dict[str, Any]) -> Parametrized
     values = {"centre": (v + c) / scale, **weights}
     other = None
     if not loss.generator.rational:
-        other = _dual_prox(stem, loss, v, t, c, {"y": y, "costs": costs, **params})
+        other = _dual_prox(object_name, loss, v, t, c, {"y": y, "costs": costs, **params})
     return ParametrizedProblem(_key(loss, scaled), build, values, finish, size or 1.0, other)
 
 
 def _dual_prox(
-    stem: str, loss: Loss, v: Array, t: float, c: Array, given: dict[str, Any]
+    object_name: str, loss: Loss, v: Array, t: float, c: Array, given: dict[str, Any]
 ) -> ParametrizedProblem:
     """The prox of an entropy from its dual, u = v - t x: better for long steps, x being small."""
 
     def finish(found: Mapping[str, Any]) -> Answer:
         x = _repaired(loss, found["x"])
         u = v - t * x
-        certificate = certificates.prox(stem, u, v, t=t, **given)
+        certificate = certificates.prox(object_name, u, v, t=t, **given)
         return Answer(u, certificate.value, x, certificate)
 
     unit = float(loss.size(v + c))
@@ -295,13 +301,13 @@ def _dual_prox(
 
 
 def _sdca_update(
-    stem: str, module: ModuleType, params: dict[str, Any]
+    object_name: str, module: ModuleType, params: dict[str, Any]
 ) -> ParametrizedProblem | Answer:
     """The block: x = argmin beta/2 ||block(x)||^2 - <b,x> + conjugate(x), times w C."""
     q, y = take(params, "q"), take(params, "y")
     k_ii, box = take(params, "k_ii"), take(params, "C", 1.0)
     costs, weight = params.pop("costs", None), take(params, "sample_weight", 1.0)
-    q, y, loss = check_example(stem, "q", q, y, params)
+    q, y, loss = check_example(object_name, "q", q, y, params)
     gram, mass, b = (
         np.asarray(v, dtype=float)
         for v in certificates.update_data(loss, q, y, k_ii, box, costs, weight)
@@ -309,7 +315,7 @@ def _sdca_update(
     given = {"q": q, "y": y, "k_ii": k_ii, "C": box, "costs": costs, "sample_weight": weight}
 
     def answer(a: Array) -> Answer:
-        certificate = certificates.sdca_update(stem, a, **given, **params)
+        certificate = certificates.sdca_update(object_name, a, **given, **params)
         return Answer(a, certificate.value, None, certificate)
 
     if mass == 0:
@@ -328,7 +334,9 @@ def _sdca_update(
     return ParametrizedProblem(_key(loss, _structure(scaled)), build, values, finish, unit)
 
 
-def _function_value(stem: str, module: ModuleType, params: dict[str, Any]) -> ParametrizedProblem:
+def _function_value(
+    object_name: str, module: ModuleType, params: dict[str, Any]
+) -> ParametrizedProblem:
     """W(e^t) as the minimiser of its declared objective, in v = w/scale near 1."""
     t = module.SPEC.check(params)["t"]
     scale = t - math.log(t) if t > 1 else math.exp(t)
@@ -342,7 +350,7 @@ def _function_value(stem: str, module: ModuleType, params: dict[str, Any]) -> Pa
 
     def finish(found: Mapping[str, Any]) -> Answer:
         w = scale * float(found["v"])
-        return Answer(w, w, None, certificates.function_value(stem, w, t))
+        return Answer(w, w, None, certificates.function_value(object_name, w, t))
 
     linear = t - math.log(scale) if t > 1 else 0.0
     size = 1 + scale  # of the order of the curvature at the root
@@ -353,13 +361,13 @@ def _function_value(stem: str, module: ModuleType, params: dict[str, Any]) -> Pa
 
 
 def conjugate_from_value(
-    stem: str, x: Any, *, y: Any = None, bound: float = 100.0, **params: Any
+    object_name: str, x: Any, *, y: Any = None, bound: float = 100.0, **params: Any
 ) -> tuple[float, Array]:
     """Largest <x,z> - value(z) found in |z_j| <= bound, from the declared value alone.
 
     Parameters
     ----------
-    stem : str
+    object_name : str
         A loss.
     x : (d,) array
         Any point, in the conjugate's domain or not.
@@ -378,7 +386,7 @@ def conjugate_from_value(
         Where it is attained.
     """
     x = check_vector("x", x)
-    loss = check_point(stem, x.size, y, params)
+    loss = check_point(object_name, x.size, y, params)
     found = supremum(loss, x, bound)[1]
     return float(x @ found - loss.value_bounds(found.astype(np.longdouble))[1]), found
 

@@ -69,7 +69,7 @@ class InfeasibleError(InvalidParameterError):
 
 
 class UnknownProblemError(RefsolveError, LookupError):
-    """No problem, stem or operation has this name."""
+    """No problem, object or operation has this name."""
 
     def __init__(self, name: str, known: Iterable[str], what: str = "problem") -> None:
         self.name = name
@@ -77,7 +77,7 @@ class UnknownProblemError(RefsolveError, LookupError):
         self.what = what
         near = difflib.get_close_matches(str(name), self.known, n=3, cutoff=0.4)
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
-        listing = "refsolve.problems() lists the problems, refsolve.catalogue.stems() the stems"
+        listing = "refsolve.problems() lists the problems, refsolve.catalogue.objects() the objects"
         super().__init__(f"unknown {what} {_shown(name)}: {hint or 'no similar name'} ({listing}).")
 
 

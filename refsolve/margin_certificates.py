@@ -31,7 +31,7 @@ DOMAIN_SLACK = 64 * float(np.finfo(float).eps)
 
 
 def loss_value(
-    stem: str,
+    object_name: str,
     value: float,
     scores: ArrayLike,
     y: Label,
@@ -47,7 +47,7 @@ def loss_value(
     domain: the given one, or a proposal. ``gap`` and ``distance`` bound the candidate's error.
     The loss of a query takes its ``scores`` and relevance ``y``, and x as coefficients.
     """
-    scores, y, loss = check_example(stem, "scores", scores, y, params)
+    scores, y, loss = check_example(object_name, "scores", scores, y, params)
     z = loss.margins(scores.astype(Real), y, loss.check_costs(costs, y))
     weight = Real(WEIGHT.check(sample_weight))
     lower: Any
@@ -62,7 +62,7 @@ def loss_value(
 
 
 def gradient(
-    stem: str,
+    object_name: str,
     g: ArrayLike,
     scores: ArrayLike,
     y: Label,
@@ -78,7 +78,7 @@ def gradient(
     subgradient; ``violation`` covers the domain and <1,g> = 0. For gamma > 0 the gradient is
     unique and ``distance`` bounds the error.
     """
-    scores, y, loss = check_example(stem, "scores", scores, y, params)
+    scores, y, loss = check_example(object_name, "scores", scores, y, params)
     m = scores.size
     z = loss.margins(scores.astype(Real), y, loss.check_costs(costs, y))
     weight = Real(WEIGHT.check(sample_weight))
@@ -133,7 +133,7 @@ def _complement_error(
 
 
 def conjugate(
-    stem: str,
+    object_name: str,
     value: float,
     x: ArrayLike,
     *,
@@ -148,7 +148,7 @@ def conjugate(
     domain by more than rounding explains (the violation is a formula too); elsewhere its gap is inf.
     """
     x = candidate("x", x, check_vector("x", x).size)
-    loss = check_point(stem, x.size, y, params)
+    loss = check_point(object_name, x.size, y, params)
     c = loss.check_own_costs(costs).astype(Real)
     rest = _complement(loss, complement)
     violation = abs(float(loss.violation(x)))
@@ -164,7 +164,7 @@ def conjugate(
 
 
 def prox(
-    stem: str,
+    object_name: str,
     u: ArrayLike,
     v: ArrayLike,
     *,
@@ -182,7 +182,7 @@ def prox(
     v = check_vector("v", v).astype(Real)
     u = candidate("u", u, v.size)
     t = Real(STEP.check(t))
-    loss = check_point(stem, v.size, y, params)
+    loss = check_point(object_name, v.size, y, params)
     c = loss.check_own_costs(costs).astype(Real)
 
     def gap_at(point: Array, x: Array, rest: Array | None = None) -> Any:
@@ -207,7 +207,7 @@ def prox(
 
 
 def sdca_update(
-    stem: str,
+    object_name: str,
     a: ArrayLike,
     q: ArrayLike,
     y: Label,
@@ -225,7 +225,7 @@ def sdca_update(
     gamma/(2 w C) ||x||^2 over the dual set scaled to r = w C, b = q - q_y + c, w the weight.
     ``distance`` is nan for K = gamma = 0, where the block need not be unique.
     """
-    q, y, loss = check_example(stem, "q", q, y, params)
+    q, y, loss = check_example(object_name, "q", q, y, params)
     m = q.size
     given = candidate("a", a, m)
     gram, mass, b = update_data(loss, q, y, k_ii, C, costs, sample_weight)

@@ -1,4 +1,4 @@
-"""What every operation takes besides the parameters of the stem, each argument as one `Symbol`, and gives.
+"""What every operation takes besides the parameters of the object, each argument as one `Symbol`, and gives.
 
 ``signature`` puts the two together in calling order; problems, drawing, shrinking, batching, replies to
 other programs and ``refsolve show`` read it and keep no table of their own.
@@ -80,10 +80,10 @@ ANSWERS = {
     "value (the loss) and counts (negatives above each positive) may be given, both or none",
 }
 
-#: Where the stem's own symbols stand: those that structure the problem, and the real ones.
+#: Where the object's own symbols stand: those that structure the problem, and the real ones.
 COUNTS, REALS = object(), object()
 
-#: (kind of stem, operation) -> arguments in calling order.
+#: (kind of object, operation) -> arguments in calling order.
 OPERATIONS: dict[tuple[str, str], tuple[Any, ...]] = {
     ("sets", "projection"): (A, Y, COUNTS, REALS, RHO),
     ("losses", "value"): (SCORES, Y, COUNTS, REALS, COSTS, WEIGHT),
@@ -98,9 +98,9 @@ OPERATIONS: dict[tuple[str, str], tuple[Any, ...]] = {
 OVER_COORDINATES = ("conjugate", "prox")
 
 
-def signature(stem: str, operation: str) -> tuple[Symbol, ...]:
-    """Every argument of ``stem.operation`` with all that is known of it, in calling order."""
-    module, kind = catalogue.load(stem), catalogue.kind(stem)
+def signature(object_name: str, operation: str) -> tuple[Symbol, ...]:
+    """Every argument of ``object.operation`` with all that is known of it, in calling order."""
+    module, kind = catalogue.load(object_name), catalogue.kind(object_name)
     family = getattr(module, "family", "multiclass") if kind == "losses" else kind
     found: list[Symbol] = []
     for each in OPERATIONS[kind, operation]:

@@ -86,11 +86,11 @@ class OracleResult:
         InvalidParameterError
             It is another operation, or of several points, or of a set that the format does not know.
         """
-        stem, operation = catalogue.split(self.problem)
+        object_name, operation = catalogue.split(self.problem)
         if operation != "projection":
             fix = "save projections, or certify a CVXPY problem"
             raise InvalidParameterError("problem", self.problem, "a projection", fix)
-        Question.of(stem, self.params).save(path, self.x)
+        Question.of(object_name, self.params).save(path, self.x)
 
     @property
     def remedy(self) -> str:
@@ -122,7 +122,7 @@ def solve(problem: str, *, solver: str | None = None, **params: Any) -> OracleRe
     Parameters
     ----------
     problem : str
-        ``"<stem>.<operation>"``; `refsolve.problems` lists them.
+        ``"<object>.<operation>"``; `refsolve.problems` lists them.
     solver : {"CLARABEL", "OSQP", "ECOS", "SCS"}, optional
         Ask this solver only. By default the first whose answer certifies; else the best answer.
         ECOS is asked by default only where the problem is no quadratic program.
@@ -151,24 +151,28 @@ def solve(problem: str, *, solver: str | None = None, **params: Any) -> OracleRe
 
 
 def _solved(problem: str, solver: str | None, params: dict[str, Any]) -> OracleResult:
-    stem, operation = catalogue.split(problem)
+    object_name, operation = catalogue.split(problem)
     wanted = None if solver is None else str(solver).upper()
     if wanted is not None and wanted not in SOLVERS:
         raise InvalidParameterError("solver", solver, f"one of {', '.join(SOLVERS)}", "choose one")
     if wanted is not None and wanted not in cp.installed_solvers():
         fix = f"pip install {wanted.lower()}, or leave the choice to refsolve"
         raise InvalidParameterError("solver", solver, "a solver that is installed", fix)
-    posed = derive.pose(stem, operation, params)
-    if isinstance(posed, Answer):  # a formula, nothing to optimise, but judged like the solvers
-        return _result(posed, "formula", posed.certificate.scale)
+    canonicalized = derive.canonicalize(object_name, operation, params)
+    if isinstance(
+        canonicalized, Answer
+    ):  # a formula, nothing to optimise, but judged like the solvers
+        return _result(canonicalized, "formula", canonicalized.certificate.scale)
     best: tuple[float, str, Answer] | None = None
     names = tuple(SOLVERS) if wanted is None else (wanted,)
-    for form in (posed,) if posed.other is None else (posed, posed.other):
+    for form in (
+        (canonicalized,) if canonicalized.other is None else (canonicalized, canonicalized.other)
+    ):
         for name in names:
             answer = ask(problem, form, name, wanted is None)
             if answer is None:
                 continue
-            unit = posed.unit or answer.certificate.scale
+            unit = canonicalized.unit or answer.certificate.scale
             gap = answer.certificate.gap / unit if unit else answer.certificate.gap
             if best is None or gap < best[0]:
                 best = gap, name, answer
@@ -177,7 +181,7 @@ def _solved(problem: str, solver: str | None, params: dict[str, Any]) -> OracleR
     if best is None:
         raise OracleUncertainError(problem, "no solver returned a point")
     _, name, answer = best
-    return _result(answer, name, posed.unit or answer.certificate.scale)
+    return _result(answer, name, canonicalized.unit or answer.certificate.scale)
 
 
 def _result(answer: Answer, name: str, unit: float) -> OracleResult:
@@ -192,7 +196,7 @@ def _result(answer: Answer, name: str, unit: float) -> OracleResult:
 
 
 def ask(
-    problem: str, posed: ParametrizedProblem, name: str, unasked: bool = False
+    problem: str, canonicalized: ParametrizedProblem, name: str, unasked: bool = False
 ) -> Answer | None:
     """Answer of one solver, whatever it says of it; None if it gives no finite point.
 
@@ -200,10 +204,10 @@ def ask(
     """
     with _lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "solution may be inaccurate": the certificate decides
-        template = _template((problem, posed.key, name), posed.build)
+        template = _template((problem, canonicalized.key, name), canonicalized.build)
         if unasked and name == "ECOS" and template.problem.is_qp():
             return None
-        for key, value in posed.values.items():
+        for key, value in canonicalized.values.items():
             template.parameters[key].value = value
         # OSQP reports on its polishing even when asked to be silent
         quiet = redirect_stdout(io.StringIO()) if name == "OSQP" else nullcontext()
@@ -215,7 +219,7 @@ def ask(
         found = {key: variable.value for key, variable in template.variables.items()}
     if any(v is None or not np.isfinite(v).all() for v in found.values()):
         return None
-    answer = posed.finish({key: np.array(v) for key, v in found.items()})
+    answer = canonicalized.finish({key: np.array(v) for key, v in found.items()})
     return answer if np.isfinite(answer.certificate.gap) else None
 
 

@@ -1,7 +1,7 @@
-"""What the file of a stem must declare, by its kind: a module is an implementation of a Protocol.
+"""What the file of an object must declare, by its kind: a module is an implementation of a Protocol.
 
 `refsolve.catalogue.load` refuses a file that lacks a member, and ``make lint`` has mypy read the
-program of `refsolve.declared`. Parameters of a stem's own follow those that are named here.
+program of `refsolve.declared`. Parameters of an object's own follow those that are named here.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from refsolve.spec import Spec
 
 
-class Stem(Protocol):
+class Declaration(Protocol):
     """What every file declares."""
 
     SPEC: Spec
 
 
-class Function(Stem, Protocol):
+class Function(Declaration, Protocol):
     """A scalar function: the minimisation that defines it."""
 
     def objective(self, v: cp.Expression, /, *args: Any, **params: Any) -> Any:
         """CVXPY objective in v."""
 
 
-class Set(Stem, Protocol):
+class Set(Declaration, Protocol):
     """A convex set; formulas act on the last axis, on longdoubles and on Fractions alike."""
 
     def constraints(self, x: cp.Expression, /, *args: Any, **params: Any) -> list[Any]:
@@ -70,7 +70,7 @@ class Capped(Set, Protocol):
         """Largest value that the set allows an entry of a feasible x."""
 
 
-class Loss(Stem, Protocol):
+class Loss(Declaration, Protocol):
     """A convex loss: its generator (by default none) on its dual set is its conjugate."""
 
     dual_set: str
@@ -82,7 +82,7 @@ class Loss(Stem, Protocol):
         """CVXPY expression and domain of the conjugate."""
 
 
-class Special(Stem, Protocol):
+class Special(Declaration, Protocol):
     """A loss that says which operations it has."""
 
     @property
@@ -113,23 +113,23 @@ class Ranking(Special, Protocol):
         """CVXPY constraints of the inference."""
 
 
-class Primal(Stem, Protocol):
+class Primal(Declaration, Protocol):
     """A model, and what its certificate says of a point."""
 
     certificate: Any
 
-    def pose_primal(self, given: dict[str, Any], /) -> ParametrizedProblem:
+    def canonicalize_primal(self, given: dict[str, Any], /) -> ParametrizedProblem:
         """The program of an instance."""
 
 
 class Model(Primal, Protocol):
     """A model with a dual problem."""
 
-    def pose_dual(self, given: dict[str, Any], /) -> ParametrizedProblem:
+    def canonicalize_dual(self, given: dict[str, Any], /) -> ParametrizedProblem:
         """The dual program of an instance."""
 
 
-def wanted(kind: str, module: ModuleType) -> type[Stem]:
+def wanted(kind: str, module: ModuleType) -> type[Declaration]:
     """The Protocol of a module of a kind."""
     if kind == "losses":
         ranks = getattr(module, "family", None) == "ranking"

@@ -1,7 +1,7 @@
 """What a declaration says of itself: symbols, ranges, scaling, formulas as text, source.
 
-A stem's file holds one `Spec`. Argument checking, ``refsolve show STEM`` and the documentation
-read it; nothing else about a stem is written down twice.
+An object's file holds one `Spec`. Argument checking, ``refsolve show NAME`` and the documentation
+read it; nothing else about an object is written down twice.
 """
 
 import math
@@ -181,14 +181,14 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Spec:
-    """The declaration of one stem in words.
+    """The declaration of one object in words.
 
     Parameters
     ----------
     title : str
         One line.
     kind : {"sets", "losses", "models"}
-        Folder of the stem.
+        Folder of the object.
     formulas : mapping of str to str
         Operation or object -> formula, plain text for a terminal.
     symbols : tuple of Symbol
@@ -205,11 +205,11 @@ class Spec:
         Losses: value(s z; s gamma) = s value(z; gamma) for s > 0, so that an instance can be
         rescaled before it is solved.
     oracle_only : bool
-        True for a stem that exists to be judged and has no fast twin.
+        True for an object that exists to be judged and has no fast twin.
     erratum : str
-        Identifier of the erratum that the stem documents, or empty.
+        Identifier of the erratum that the object documents, or empty.
     reason : str
-        Why a stem without a fast twin has none, where it is no erratum.
+        Why an object without a fast twin has none, where it is no erratum.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""The same object stands at the same relative path in every part; an incomplete stem fails here."""
+"""The same object stands at the same relative path in every part; an incomplete object fails here."""
 
 import ast
 import importlib
@@ -10,27 +10,27 @@ import pytest
 from refsolve import catalogue
 from refsolve.spec import Spec
 from verification.app.commands import __path__ as command_path
-from verification.problems.stems import Stem, discover
+from verification.problems.objects import Declaration, discover
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("refsolve", "fast", "verification")
-STEMS = discover()
+OBJECTS = discover()
 FUNCTIONS = {"sets": ("project",), "models": ()}  # named otherwise than the operations
 
 
-def test_stems_of_every_kind_are_found() -> None:
-    assert {s.kind for s in STEMS} == set(catalogue.OPERATIONS)
+def test_objects_of_every_kind_are_found() -> None:
+    assert {s.kind for s in OBJECTS} == set(catalogue.OPERATIONS)
     assert {"simplex", "topk_cone", "topk_simplex_alpha", "topk_simplex_beta"} <= {
-        s.name for s in STEMS
+        s.name for s in OBJECTS
     }
-    assert len({s.name for s in STEMS}) == len(STEMS), "a stem's name says which kind it is"
+    assert len({s.name for s in OBJECTS}) == len(OBJECTS), "an object's name says which kind it is"
 
 
-@pytest.mark.parametrize("stem", STEMS, ids=lambda s: s.name)
-def test_stem_is_declared_in_full(stem: Stem) -> None:
-    module = catalogue.load(stem.name)
+@pytest.mark.parametrize("declared", OBJECTS, ids=lambda s: s.name)
+def test_object_is_declared_in_full(declared: Declaration) -> None:
+    module = catalogue.load(declared.name)
     assert isinstance(module.SPEC, Spec)
-    assert module.SPEC.kind == stem.kind
+    assert module.SPEC.kind == declared.kind
     assert module.SPEC.title
     assert module.SPEC.formulas
     assert module.SPEC.scaling
@@ -38,25 +38,27 @@ def test_stem_is_declared_in_full(stem: Stem) -> None:
     assert module.__doc__
 
 
-@pytest.mark.parametrize("stem", [s for s in STEMS if not s.oracle_only], ids=lambda s: s.name)
-def test_stem_has_its_fast_twin(stem: Stem) -> None:
-    module = importlib.import_module(f"fast.{stem.kind}.{stem.name}")
-    names = FUNCTIONS.get(stem.kind, catalogue.operations(stem.name))
+@pytest.mark.parametrize(
+    "declared", [s for s in OBJECTS if not s.oracle_only], ids=lambda s: s.name
+)
+def test_object_has_its_fast_twin(declared: Declaration) -> None:
+    module = importlib.import_module(f"fast.{declared.kind}.{declared.name}")
+    names = FUNCTIONS.get(declared.kind, catalogue.operations(declared.name))
     missing = [name for name in names if not callable(getattr(module, name, None))]
     assert missing == []
 
 
-@pytest.mark.parametrize("stem", [s for s in STEMS if s.oracle_only], ids=lambda s: s.name)
-def test_oracle_only_stem_says_why_and_has_no_twin(stem: Stem) -> None:
-    assert not stem.in_fast
-    spec = catalogue.load(stem.name).SPEC
+@pytest.mark.parametrize("declared", [s for s in OBJECTS if s.oracle_only], ids=lambda s: s.name)
+def test_oracle_only_object_says_why_and_has_no_twin(declared: Declaration) -> None:
+    assert not declared.in_fast
+    spec = catalogue.load(declared.name).SPEC
     assert spec.erratum or spec.reason
 
 
 @pytest.mark.parametrize("kind", sorted(catalogue.OPERATIONS))
-def test_fast_has_no_stem_that_nobody_declared(kind: str) -> None:
+def test_fast_has_no_object_that_nobody_declared(kind: str) -> None:
     files = {p.stem for p in (ROOT / "fast" / kind).glob("*.py") if not p.stem.startswith("_")}
-    assert files <= {s.name for s in STEMS if s.kind == kind}
+    assert files <= {s.name for s in OBJECTS if s.kind == kind}
 
 
 def test_every_loss_has_its_twin_on_tensors_and_every_twin_its_loss() -> None:
@@ -65,9 +67,9 @@ def test_every_loss_has_its_twin_on_tensors_and_every_twin_its_loss() -> None:
 
 
 @pytest.mark.parametrize("kind", sorted(catalogue.OPERATIONS))
-def test_every_stem_has_its_lesson_and_every_lesson_its_stem(kind: str) -> None:
+def test_every_object_has_its_lesson_and_every_lesson_its_object(kind: str) -> None:
     lessons = {p.stem for p in (ROOT / "docs" / kind).glob("*.md")} - {"index"}
-    assert lessons == {s.name for s in STEMS if s.kind == kind}
+    assert lessons == {s.name for s in OBJECTS if s.kind == kind}
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -15,7 +15,7 @@ class VerificationFailedError(VerificationError, AssertionError):
 
 
 class UnknownProblemError(VerificationError, KeyError):
-    """The problem name is not ``<stem>.<operation>`` of a known stem."""
+    """The problem name is not ``<object>.<operation>`` of a known object."""
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""

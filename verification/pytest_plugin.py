@@ -44,7 +44,7 @@ def parametrize(
     Parameters
     ----------
     *patterns : str
-        Names of problems or stems, also with ``*``: ``"topk_hinge_*"``, ``"*.prox"``.
+        Names of problems or objects, also with ``*``: ``"topk_hinge_*"``, ``"*.prox"``.
     argument : str
         Name of the argument.
     profile, seed, checks, fixed, xfail
@@ -59,7 +59,7 @@ def parametrize(
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Options ``--verify-...``."""
     group = parser.getgroup("verification", "verify a solver by certificates (refsolve)")
-    group.addoption("--verify-problem", metavar="NAME", help="STEM.OPERATION to verify.")
+    group.addoption("--verify-problem", metavar="NAME", help="NAME.OPERATION to verify.")
     group.addoption("--verify-solver", metavar="PACKAGE:FUNCTION", help="Function to verify.")
     group.addoption("--verify-exec", metavar="COMMAND", help="Program to verify (JSON lines).")
     group.addoption("--verify-profile", default="quick", help="quick or thorough.")

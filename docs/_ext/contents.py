@@ -1,4 +1,4 @@
-"""The table of contents by what is declared: one row per stem, found as the catalogue finds it."""
+"""The table of contents by what is declared: one row per object, found as the catalogue finds it."""
 
 import html
 import re
@@ -22,12 +22,12 @@ def definition(page: Path) -> str:
     return convert(tex.strip().rstrip(".,").strip(), block=False)
 
 
-def stems_table(kind: str) -> Html:
-    """Title, linked to the stem's page, and the formula that defines it there."""
+def objects_table(kind: str) -> Html:
+    """Title, linked to the object's page, and the formula that defines it there."""
     rows = []
-    for stem in refsolve.catalogue.stems():
-        spec = refsolve.catalogue.load(stem).SPEC
+    for object_name in refsolve.catalogue.object_names():
+        spec = refsolve.catalogue.load(object_name).SPEC
         if spec.kind == kind:
-            link = f"<a href='{kind}/{stem}.html'>{html.escape(spec.title)}</a>"
-            rows.append((link, definition(DOCS / kind / f"{stem}.md")))
-    return table((kind[:-1] if kind != "losses" else "loss", "definition"), rows, "stems")
+            link = f"<a href='{kind}/{object_name}.html'>{html.escape(spec.title)}</a>"
+            rows.append((link, definition(DOCS / kind / f"{object_name}.md")))
+    return table((kind[:-1] if kind != "losses" else "loss", "definition"), rows, "object_names")

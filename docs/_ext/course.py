@@ -269,11 +269,12 @@ class CourseTable(SphinxDirective):
 
 
 def parts_role(
-    name: str, raw: str, stem: str, *_: Any, **__: Any
+    name: str, raw: str, object_name: str, *_: Any, **__: Any
 ) -> tuple[list[nodes.Node], list[Any]]:
     short = {"slides": "slides", "sheet": "page", "exercises": "exercises", "ipynb": "notebook"}
     links = "\xa0· ".join(
-        f"<a href='{stem}.{ending}'>{short[ending.partition('.')[0]]}</a>" for ending in KINDS
+        f"<a href='{object_name}.{ending}'>{short[ending.partition('.')[0]]}</a>"
+        for ending in KINDS
     )
     return [nodes.raw("", links, format="html")], []
 

@@ -47,7 +47,7 @@ def papers(spec: Spec) -> list[str]:
 
 @functools.cache
 def errata() -> dict[str, list[str]]:
-    """Keys of the errata by stem: those that wrong solvers of it implement."""
+    """Keys of the errata by object: those that wrong solvers of it implement."""
     from verification.faulty_solvers import discover
     from verification.selftest.errata import ERRATA
 
@@ -70,13 +70,13 @@ def claimed() -> dict[str, str]:
     return found
 
 
-def in_print(stem: str, spec: Spec) -> str:
+def in_print(object_name: str, spec: Spec) -> str:
     """What is printed and what is right, each linked to the claim; else the notes that name an erratum."""
     from verification.paper_statements import papers as ledgers
     from verification.selftest.errata import ERRATA
 
     items = []
-    for key in errata().get(stem, ()):
+    for key in errata().get(object_name, ()):
         if key.partition("/")[0] not in ledgers():
             continue  # a defect of somebody's program
         row = ERRATA[key]
@@ -97,9 +97,9 @@ def domain(spec: Spec) -> tuple[str, str]:
     return (found[1], found[2]) if found else (text, "")
 
 
-def cells(stem: str, spec: Spec) -> Iterator[tuple[str, str]]:
+def cells(object_name: str, spec: Spec) -> Iterator[tuple[str, str]]:
     """(column, HTML) of one row."""
-    module = refsolve.catalogue.load(stem)
+    module = refsolve.catalogue.load(object_name)
     conjugate, where = domain(spec)
     for column, wanted in COLUMNS.items():
         lines = []
@@ -111,7 +111,7 @@ def cells(stem: str, spec: Spec) -> Iterator[tuple[str, str]]:
         if column == "domain" and where:
             lines.append(f"<p>{shown(where)}</p>")
         dual_set = getattr(module, "dual_set", "")
-        if column == "domain" and dual_set in refsolve.catalogue.stems("sets"):
+        if column == "domain" and dual_set in refsolve.catalogue.object_names("sets"):
             title = refsolve.catalogue.load(dual_set).SPEC.title
             lines.append(
                 f"<p><small>set:</small> <a href='#{dual_set}'>{html.escape(title)}</a></p>"
@@ -121,32 +121,35 @@ def cells(stem: str, spec: Spec) -> Iterator[tuple[str, str]]:
                 "<p><small>of the training problem:</small> <a href='#multiclass_erm'>D(A)</a></p>"
             )
         yield column, "".join(lines)
-    yield "in print", in_print(stem, spec)
-    made = [f"refsolve/{spec.kind}/{stem}.py"]
-    made += [] if spec.oracle_only else [f"fast/{spec.kind}/{stem}.py"]
+    yield "in print", in_print(object_name, spec)
+    made = [f"refsolve/{spec.kind}/{object_name}.py"]
+    made += [] if spec.oracle_only else [f"fast/{spec.kind}/{object_name}.py"]
     yield "files", "<p>" + " ".join(f"<code>{name}</code>" for name in made) + "</p>"
 
 
-def row(stem: str, spec: Spec) -> str:
+def row(object_name: str, spec: Spec) -> str:
     """One object."""
     of = papers(spec)
     chips = "".join(f"<span class='paper'>{p}</span>" for p in of)
     source = shown(spec.source) if re.search("[_^=]", spec.source) else html.escape(spec.source)
     head = (
-        f"<th scope='row' role='rowheader'><a href='../{spec.kind}/{stem}.html'>{html.escape(spec.title)}</a>"
+        f"<th scope='row' role='rowheader'><a href='../{spec.kind}/{object_name}.html'>{html.escape(spec.title)}</a>"
         f"<small>{spec.kind} {chips}<br>{source}</small></th>"
     )
     body = "".join(
         f"<td role='cell' data-label='{name}'><div>{text}</div></td>"
-        for name, text in cells(stem, spec)
+        for name, text in cells(object_name, spec)
         if text
     )
-    return f"<tr role='row' id='{stem}' data-kind='{spec.kind}' data-papers='{' '.join(of)}'>{head}{body}</tr>"
+    return f"<tr role='row' id='{object_name}' data-kind='{spec.kind}' data-papers='{' '.join(of)}'>{head}{body}</tr>"
 
 
 def index() -> Html:
     """The table, with its filter; without a script all rows are shown, and no filter."""
-    specs = {stem: refsolve.catalogue.load(stem).SPEC for stem in refsolve.catalogue.stems()}
+    specs = {
+        object_name: refsolve.catalogue.load(object_name).SPEC
+        for object_name in refsolve.catalogue.object_names()
+    }
     kinds = dict.fromkeys(spec.kind for spec in specs.values())
     of = {p: f"{p}: {said}" for p, (said, _) in PAPERS.items()} | {"other": "other sources"}
     choices = {"kind": {k: k for k in kinds}, "paper": of}
@@ -161,18 +164,21 @@ def index() -> Html:
     )
     search = "<label>find <input type='search' placeholder='simplex, hinge, E5'></label>"
     bar = f"<form class='duals-filter' hidden>{selects}{search}<output aria-live='polite'></output></form>"
-    rows = "".join(row(stem, spec) for stem, spec in specs.items())
+    rows = "".join(row(object_name, spec) for object_name, spec in specs.items())
     table = f"<table class='duals' role='table'><tbody role='rowgroup'>{rows}</tbody></table>"
     return Html(f"{bar}{table}<script src='../_static/duals.js'></script>")
 
 
 def link_back(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """A lesson begins with a link to its row."""
-    kind, _, stem = docname.partition("/")
-    if kind not in refsolve.catalogue.OPERATIONS or stem not in refsolve.catalogue.stems():
+    kind, _, object_name = docname.partition("/")
+    if (
+        kind not in refsolve.catalogue.OPERATIONS
+        or object_name not in refsolve.catalogue.object_names()
+    ):
         return
     title = next(iter(doctree.findall(nodes.title)))
-    uri = f"{app.builder.get_relative_uri(docname, 'course/duals')}#{stem}"
+    uri = f"{app.builder.get_relative_uri(docname, 'course/duals')}#{object_name}"
     link = nodes.reference("", "in the index of duals", refuri=uri, internal=True)
     title.parent.insert(
         title.parent.index(title) + 1, nodes.paragraph("", "", link, classes=["to-duals"])

@@ -11,7 +11,7 @@ import fast
 import refsolve
 
 
-def losses(*stems: str, caption: str = "", **parameters: Any) -> Picture:
+def losses(*object_names: str, caption: str = "", **parameters: Any) -> Picture:
     """Values of losses and their slopes, along the score of the right class; four others stay.
 
     Parameters that a loss does not declare are left out for it.
@@ -21,11 +21,11 @@ def losses(*stems: str, caption: str = "", **parameters: Any) -> Picture:
     scores = np.column_stack([at, *(np.full(len(at), s) for s in (2.0, 0.5, 0.0, -1.0))])
     y = np.zeros(len(at), dtype=np.int64)
     styles = ("-", "--", ":", "-.")
-    for i, stem in enumerate(stems):
-        spec = refsolve.catalogue.load(stem).SPEC
+    for i, object_name in enumerate(object_names):
+        spec = refsolve.catalogue.load(object_name).SPEC
         known = {symbol.name for symbol in spec.symbols} & set(parameters)
         given = {name: parameters[name] for name in known}
-        loss, style = getattr(fast.losses, stem), styles[i // 6]
+        loss, style = getattr(fast.losses, object_name), styles[i // 6]
         said = ", ".join(f"{name} = {value:g}" for name, value in sorted(given.items()))
         label = spec.title.split(" (")[0].replace(" loss", "") + (f", {said}" if said else "")
         left.plot(at, loss.value(scores, y, **given), style, label=label)

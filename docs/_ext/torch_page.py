@@ -62,12 +62,12 @@ def gradients() -> Picture:
     )
     figure, axes = plt.subplots(1, 4, figsize=(10, 2.8), sharey=True)
     places = np.arange(len(scores))
-    for axis, stem in zip(axes, panels, strict=True):
+    for axis, object_name in zip(axes, panels, strict=True):
         for i, (k, colour) in enumerate(zip(ks, (GREY, BLUE, RED), strict=True)):
-            g = getattr(fast.losses, stem).gradient(scores, truth, k=k)
+            g = getattr(fast.losses, object_name).gradient(scores, truth, k=k)
             axis.bar(places + 0.27 * (i - 1), g, 0.25, color=colour, label=f"k = {k}")
         axis.axhline(0, color="0.5", lw=0.6)
-        axis.set_title(NAMES[stem], fontsize=10)
+        axis.set_title(NAMES[object_name], fontsize=10)
         axis.set_xticks([0, truth, len(scores) - 1], ["best", "truth", "worst"])
     axes[0].set_ylabel("gradient")
     axes[0].legend(loc="lower right", fontsize=8)
@@ -78,11 +78,11 @@ def gradients() -> Picture:
 
 
 def _name(key: str) -> str:
-    stem, _, k = key.partition(", ")
+    object_name, _, k = key.partition(", ")
     return (
         "before fine-tuning"
-        if stem == "pretrained"
-        else f"{NAMES[stem]}{'' if stem == 'softmax' else ', ' + k}"
+        if object_name == "pretrained"
+        else f"{NAMES[object_name]}{'' if object_name == 'softmax' else ', ' + k}"
     )
 
 
@@ -182,16 +182,16 @@ def speed() -> Html:
 
 
 def judged(found: dict[str, Any]) -> Html:
-    """Instances judged per stem and form, values and gradients together."""
+    """Instances judged per object and form, values and gradients together."""
     counts: dict[str, dict[str, int]] = {}
     for key, row in found["judged"].items():
         problem, form = key.split()
-        stem = counts.setdefault(problem.partition(".")[0], {})
-        stem[form] = stem.get(form, 0) + row["pass"]
+        object_name = counts.setdefault(problem.partition(".")[0], {})
+        object_name[form] = object_name.get(form, 0) + row["pass"]
     forms = list(dict.fromkeys(form for row in counts.values() for form in row))
     rows = [
-        (f"<code>{stem}</code>", *(row.get(form, "") for form in forms))
-        for stem, row in counts.items()
+        (f"<code>{object_name}</code>", *(row.get(form, "") for form in forms))
+        for object_name, row in counts.items()
     ]
     return table(("passed", *forms), rows)
 

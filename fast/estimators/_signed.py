@@ -26,16 +26,16 @@ class SignedLinearModel(MulticlassLinearModel):
     class_weight = None
     loss: str
     gamma: float
-    stems: ClassVar[dict[str, str]]  # of the losses, by the name that a user gives them
+    object_names: ClassVar[dict[str, str]]  # of the losses, by the name that a user gives them
 
     def _check_settings(self) -> tuple[float, float, int]:
-        choices = {"loss": tuple(self.stems), "solver": ("auto", *sorted(SOLVERS))}
+        choices = {"loss": tuple(self.object_names), "solver": ("auto", *sorted(SOLVERS))}
         return check_settings(self, ("fit_intercept", "warm_start"), choices)
 
     def _loss(self, n_classes: int) -> Any:
         gamma = divisor("gamma", self.gamma, ", or use loss='hinge'")
         return named(
-            self.stems[self.loss], **{"gamma": gamma} if self.loss == "smooth_hinge" else {}
+            self.object_names[self.loss], **{"gamma": gamma} if self.loss == "smooth_hinge" else {}
         )
 
     def _examples(self, X: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray]:

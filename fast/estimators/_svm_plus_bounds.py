@@ -47,7 +47,7 @@ class Claims:
         self.levels = precisions(max(m.shape[0] * m.shape[1] for m in matrices), times)
         self.made: dict[Any, Level] = {}
 
-    def settle(self, solution: Any, y: np.ndarray) -> None:
+    def finalize(self, solution: Any, y: np.ndarray) -> None:
         """Let the result of a solution claim no more than its attributes are worth."""
         solution.result.claim(*self.of(solution, y))
 

@@ -126,7 +126,7 @@ def solve(problem: Problem, report: Callable[[Any], bool]) -> list[Solution]:
         results += train(problem.labels[:, len(results) :], 1, None)
     solutions, claims = [Solution.of(result) for result in results], Claims(problem)
     for solution, y in zip(solutions, problem.labels.T, strict=True):
-        claims.settle(solution, y)
+        claims.finalize(solution, y)
     return solutions
 
 

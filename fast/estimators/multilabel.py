@@ -98,7 +98,7 @@ class MultilabelClassifier(SignedLinearModel):
     (2, 5)
     """
 
-    stems: ClassVar[dict[str, str]] = {
+    object_names: ClassVar[dict[str, str]] = {
         "hinge": "multilabel_hinge",
         "smooth_hinge": "multilabel_smooth_hinge",
         "entropy": "multilabel_entropy",

@@ -92,7 +92,7 @@ class OneVsAllClassifier(SignedLinearModel):
     True
     """
 
-    stems: ClassVar[dict[str, str]] = {
+    object_names: ClassVar[dict[str, str]] = {
         "hinge": "ova_hinge",
         "smooth_hinge": "ova_smooth_hinge",
         "logistic": "ova_logistic",

@@ -283,12 +283,12 @@ def costs_of(
     return read_only(np.atleast_2d(costs))
 
 
-def named(stem: str, **parameters: Any) -> Loss:
-    """The loss of a stem of `fast.losses`, or of a file elsewhere.
+def named(object_name: str, **parameters: Any) -> Loss:
+    """The loss of an object of `fast.losses`, or of a file elsewhere.
 
     Parameters
     ----------
-    stem : str
+    object_name : str
         For example "softmax", or a path that ends in ".py".
     **parameters
         Its fields, for example ``k=3``.
@@ -298,18 +298,24 @@ def named(stem: str, **parameters: Any) -> Loss:
     fast.errors.InvalidParameterError
         If there is no such loss, or it has no such parameter.
     """
-    if stem.endswith(".py"):
-        spec = importlib.util.spec_from_file_location(Path(stem).stem, stem)
-        if spec is None or spec.loader is None or not Path(stem).is_file():
-            raise InvalidParameterError("loss", repr(stem), "a file", "check the path")
+    if object_name.endswith(".py"):
+        spec = importlib.util.spec_from_file_location(Path(object_name).stem, object_name)
+        if spec is None or spec.loader is None or not Path(object_name).is_file():
+            raise InvalidParameterError("loss", repr(object_name), "a file", "check the path")
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
     else:
-        if not stem.isidentifier() or importlib.util.find_spec(f"fast.losses.{stem}") is None:
+        if (
+            not object_name.isidentifier()
+            or importlib.util.find_spec(f"fast.losses.{object_name}") is None
+        ):
             raise InvalidParameterError(
-                "loss", repr(stem), "a stem of fast.losses, or a file", "see dir(fast.losses)"
+                "loss",
+                repr(object_name),
+                "an object of fast.losses, or a file",
+                "see dir(fast.losses)",
             )
-        module = importlib.import_module(f"fast.losses.{stem}")
+        module = importlib.import_module(f"fast.losses.{object_name}")
     found = [
         value
         for value in vars(module).values()
@@ -319,13 +325,16 @@ def named(stem: str, **parameters: Any) -> Loss:
     ]
     if len(found) != 1:
         raise InvalidParameterError(
-            "loss", f"{stem!r}, which defines {len(found)} losses", "one", "put one in each file"
+            "loss",
+            f"{object_name!r}, which defines {len(found)} losses",
+            "one",
+            "put one in each file",
         )
     known = [field.name for field in fields(found[0])]
     for name in parameters:
         if name not in known:
             allowed = ", ".join(known) or "none"
             raise InvalidParameterError(
-                name, f"not a parameter of {stem}", f"one of: {allowed}", "leave it out"
+                name, f"not a parameter of {object_name}", f"one of: {allowed}", "leave it out"
             )
     return found[0](**parameters)

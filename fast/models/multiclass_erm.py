@@ -118,7 +118,7 @@ def train(
     n_classes : int, optional
         By default the largest label plus 1.
     loss : fast.families.Loss or str
-        A loss with its parameters, or the stem or file of one (see `fast.families.named`).
+        A loss with its parameters, or the object or file of one (see `fast.families.named`).
     tol : float
         Bound on (P - D)/max(|P|, |D|), computed in float64 from the formulas.
     max_iter : int
@@ -241,7 +241,7 @@ class _Run(TrainingRun):
             self.begin(start, weights)
             self.go_on()
         if self.interrupted and hasattr(self.algorithm, "settle"):
-            self.algorithm.settle(self.state)
+            self.algorithm.finalize(self.state)
         return self.result()
 
     def begin(self, start: Any, weights: np.ndarray | None) -> None:

@@ -2,4 +2,4 @@
 
 from fast import _lazy
 
-__getattr__, __dir__ = _lazy.stems(__name__, __path__)
+__getattr__, __dir__ = _lazy.object_names(__name__, __path__)

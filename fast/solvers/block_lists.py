@@ -143,7 +143,7 @@ class BlockListSolver(ActiveSetSolver):
                 self.W += V
                 self.squared += squared_masses(self.r[at], self.loss, lists)
 
-    def settle(self, state: TrainingState) -> None:
+    def finalize(self, state: TrainingState) -> None:
         """The bound of the dual that an interrupt has left."""
         self._sum_weights()
         state.claim(state.primal, self.dual_objective(0.5 * float(np.vdot(self.W, self.W))))

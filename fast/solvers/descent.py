@@ -102,7 +102,7 @@ class _Path:
             self.history.append(line | counted)
         self.n_iter += result.n_iter
         self.n_oracle += result.n_oracle + 1
-        lower = self.settle()
+        lower = self.finalize()
         if self.result.stopped:
             return True
         self.following = self.state_of(self.result.w)
@@ -113,7 +113,7 @@ class _Path:
         self.converged = same or not lower or fell <= least
         return self.converged
 
-    def settle(self) -> bool:
+    def finalize(self) -> bool:
         """Take in J of the step; whether it is no higher."""
         found, before = self.objective(self.result.w), self.objectives[-1]
         if found > before:  # rounding: w itself has the certificate of the step
@@ -127,7 +127,7 @@ class _Path:
         if self.result is None or not self.history:
             raise KeyboardInterrupt
         if len(self.objectives) == self.history[-1]["round"]:
-            self.settle()
+            self.finalize()
         self.result = replace(self.result, interrupted=True, stopped=True)
 
     def descent(self) -> Descent:

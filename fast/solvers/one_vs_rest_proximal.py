@@ -32,8 +32,8 @@ class Centred:
     k, complements = 1, False
 
     def __init__(self, hinge: Any, y: np.ndarray, costs: np.ndarray, width: float) -> None:
-        stem = type(hinge).__module__.rpartition(".")[2].replace("hinge", "smooth_hinge")
-        self.loss, self.y, self.costs = named(stem, gamma=width), y, costs
+        object_name = type(hinge).__module__.rpartition(".")[2].replace("hinge", "smooth_hinge")
+        self.loss, self.y, self.costs = named(object_name, gamma=width), y, costs
         self.variant = hinge.variant
 
     def value(self, f: np.ndarray, rows: np.ndarray, sample_weight: np.ndarray) -> Any:

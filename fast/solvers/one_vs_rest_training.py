@@ -112,8 +112,8 @@ def train(
     """
     known = fitting(loss, X, r, own.shape[1])
     if solver != "auto" and solver not in known:
-        stem = type(loss).__module__.rpartition(".")[2]
-        given = f"{solver!r} for {stem} on {X.shape[1]} features"
+        object_name = type(loss).__module__.rpartition(".")[2]
+        given = f"{solver!r} for {object_name} on {X.shape[1]} features"
         raise InvalidParameterError("solver", given, f"one of {('auto', *known)}", "use 'auto'")
     name = known[0] if solver == "auto" else solver
     run, state = TrainingRun(report), TrainingState(started=time.perf_counter())
@@ -149,8 +149,8 @@ def _warmup() -> None:
     y = np.arange(12) % 3
     X = np.random.default_rng(0).standard_normal((12, 2)) + y[:, None]
     own = y[:, None] == np.arange(3)
-    for stem in ("ova_hinge", "ova_logistic", "multilabel_hinge", "multilabel_entropy"):
-        loss: Any = named(stem)
+    for object_name in ("ova_hinge", "ova_logistic", "multilabel_hinge", "multilabel_entropy"):
+        loss: Any = named(object_name)
         labels = own if loss.indicated else y
         for solver in fitting(loss, X, np.ones(12), 3):
             train(X, labels, own, np.full(12, 9.0), loss, max_iter=4, solver=solver)

@@ -170,7 +170,7 @@ class PrimalNewtonSolver:
             self.A, self.spare = self.spare, self.A
         state.record(iteration, primal, dual, self.W)
 
-    def settle(self, state: TrainingState) -> None:
+    def finalize(self, state: TrainingState) -> None:
         """Certify the point reached, after an interruption."""
         if self.reached <= state.n_iter:
             return

@@ -69,7 +69,7 @@ class PrimalPasses:
         state.done = state.gap <= tol
         return bool(report(state)) or state.done or state.n_iter >= max_iter
 
-    def settle(self, state: TrainingState) -> None:
+    def finalize(self, state: TrainingState) -> None:
         """Certify the point reached, after an interruption."""
         if self.reached > state.n_iter:
             exact = self._at(self.W)

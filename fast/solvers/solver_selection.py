@@ -40,9 +40,9 @@ def choose_solver(solver: str, X: Any, r: np.ndarray, loss: Loss, m: int = 2) ->
     smoothing outweighs the data, mean r_i ||x_i||^2 <= 0.02 gamma. Then nearly every class carries
     mass, the Hessian is close to the identity, and Newton's matrix products win by up to 2.5x.
     """
-    able, stem = loss.capabilities, type(loss).__module__.rpartition(".")[2]
+    able, object_name = loss.capabilities, type(loss).__module__.rpartition(".")[2]
     if isinstance(X, Source):
-        return of_passes(solver, able, stem)
+        return of_passes(solver, able, object_name)
     few = "simplex" in able and m * min(X.shape) <= AT_ONCE
     if solver == "auto" and few and solver_class("interior").affordable(X, m) and badly_scaled(X):
         return "interior"
@@ -56,7 +56,7 @@ def choose_solver(solver: str, X: Any, r: np.ndarray, loss: Loss, m: int = 2) ->
     if not fitting:
         raise InvalidParameterError(
             "loss",
-            stem,
+            object_name,
             "a loss with a solver",
             "give it an sdca_update, or a gradient if smooth, and the margins of its family",
         )
@@ -66,17 +66,17 @@ def choose_solver(solver: str, X: Any, r: np.ndarray, loss: Loss, m: int = 2) ->
         needs = f", which needs {solver_class(solver).NEEDS}" if solver in SOLVERS else ""
         known = ["auto", *(name for name in SOLVERS if solver_class(name).NEEDS in able)]
         raise InvalidParameterError(
-            "solver", f"{solver!r} for {stem}{needs}", f"one of {known}", "use 'auto'"
+            "solver", f"{solver!r} for {object_name}{needs}", f"one of {known}", "use 'auto'"
         )
     return solver
 
 
-def of_passes(solver: str, able: frozenset[str], stem: str) -> str:
+def of_passes(solver: str, able: frozenset[str], object_name: str) -> str:
     """The solver for rows that are not in memory."""
     fitting = [name for name in ("lbfgs", "active") if solver_class(name).NEEDS in able]
     if not fitting or solver not in ("auto", *fitting):
         raise InvalidParameterError(
-            "solver", f"{solver!r} for {stem} on rows in blocks", f"one of {['auto', *fitting]}",
+            "solver", f"{solver!r} for {object_name} on rows in blocks", f"one of {['auto', *fitting]}",
             "use 'auto', or load the rows: X[:]",
         )  # fmt: skip
     return fitting[0] if solver == "auto" else solver

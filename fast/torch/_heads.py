@@ -241,18 +241,22 @@ def _checked(X: Any, y: Any, weights: Any, classes: int | None) -> tuple[int, Te
     return m, weights.to(X.device)
 
 
-def _loss(stem: str, k: int, gamma: float, m: int) -> Any:
+def _loss(object_name: str, k: int, gamma: float, m: int) -> Any:
     """Losses of rows, of a smooth convex loss of one label."""
-    if not isinstance(stem, str):
-        raise InvalidParameterError("loss", repr(stem), "a stem of fast.losses", "loss='softmax'")
+    if not isinstance(object_name, str):
+        raise InvalidParameterError(
+            "loss", repr(object_name), "an object of fast.losses", "loss='softmax'"
+        )
     numbers = {"k": k, "gamma": float(gamma)}
-    own = {name: numbers[name] for name in vars(named(stem)).keys() & numbers.keys()}
-    known: Any = named(stem, **own | ({"k": k} if k != 1 else {}))
+    own = {name: numbers[name] for name in vars(named(object_name)).keys() & numbers.keys()}
+    known: Any = named(object_name, **own | ({"k": k} if k != 1 else {}))
     plain = not getattr(known, "indicated", False) and not isinstance(known, TruncatedTopKEntropy)
     if not plain or not known.smooth:
         fix = "softmax, a smooth or an entropy loss; fast.TopKSVC trains hinges"
-        raise InvalidParameterError("loss", repr(stem), "a smooth convex loss of one label", fix)
-    row = losses.function(stem)
+        raise InvalidParameterError(
+            "loss", repr(object_name), "a smooth convex loss of one label", fix
+        )
+    row = losses.function(object_name)
     return lambda scores, y: row(scores, y, reduction="none", **own)
 
 

@@ -22,22 +22,22 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
 
 
 class RowwiseLoss(torch.nn.Module):
-    """Any loss of this folder as a module: calls the function of a stem with what it was made with.
+    """Any loss of this folder as a module: calls the function of an object with what it was made with.
 
     Without parameters or state: tensors given at the start move with the module, and are not saved with it.
 
     Parameters
     ----------
-    stem : str
+    object_name : str
         Name of the function in `fast.torch`.
     **options
         Its keyword arguments.
     """
 
-    def __init__(self, stem: str, **options: Any) -> None:
+    def __init__(self, object_name: str, **options: Any) -> None:
         super().__init__()
-        self.stem = stem
-        self.function = losses.function(stem)
+        self.object_name = object_name
+        self.function = losses.function(object_name)
         for name in CHECKS.keys() & options.keys():
             options[name] = CHECKS[name](options[name])
         self.options = {n: v for n, v in options.items() if not isinstance(v, torch.Tensor)}
@@ -52,9 +52,9 @@ class RowwiseLoss(torch.nn.Module):
         return found
 
     def extra_repr(self) -> str:
-        """The stem and its options."""
+        """The object and its options."""
         options = [*(f"{n}={v!r}" for n, v in self.options.items()), *self.tensors]
-        return ", ".join([self.stem, *options])
+        return ", ".join([self.object_name, *options])
 
 
 class TopKHingeLoss(RowwiseLoss):
@@ -77,8 +77,8 @@ class TopKHingeLoss(RowwiseLoss):
     ) -> None:
         _inputs.one_of("variant", variant, VARIANTS)
         smooth = {} if gamma == 0 else {"gamma": gamma}
-        stem = f"{'smooth_' if smooth else ''}topk_hinge_{variant}"
-        super().__init__(stem, k=k, **smooth, **options)
+        object_name = f"{'smooth_' if smooth else ''}topk_hinge_{variant}"
+        super().__init__(object_name, k=k, **smooth, **options)
 
 
 class SquaredTopKHingeLoss(RowwiseLoss):

@@ -41,7 +41,7 @@ class Claim:
 class Question:
     """A projection: the point, the set, and rows (weights, limit, equation) of it."""
 
-    stem: str
+    object_name: str
     a: Array
     k: int = 1
     r: float = np.inf
@@ -50,40 +50,40 @@ class Question:
     more: dict[str, Array] | None = None
 
     @classmethod
-    def of(cls, stem: str, params: dict[str, Any]) -> Question:
+    def of(cls, object_name: str, params: dict[str, Any]) -> Question:
         """From the arguments of `refsolve.solve`."""
         given = dict(params)
         a = np.asarray(given.pop("a"), dtype=float)
-        if stem not in CAPS or a.ndim != 1:
+        if object_name not in CAPS or a.ndim != 1:
             raise InvalidParameterError(
-                "problem", f"{stem}.projection of shape {a.shape}",
+                "problem", f"{object_name}.projection of shape {a.shape}",
                 f"one point, and one of {', '.join(CAPS)}", "no file holds others",
             )  # fmt: skip
         more = {
             key: np.asarray(given.pop(key)) for key in ("b", "low", "high", "y") if key in given
         }
         rows = {str(key): np.broadcast_to(v, a.shape).astype(float) for key, v in more.items()}
-        r = given.pop("capacity", given.pop("r", np.inf if stem == "topk_cone" else 1.0))
+        r = given.pop("capacity", given.pop("r", np.inf if object_name == "topk_cone" else 1.0))
         k, cap, rho = given.pop("k", 1), given.pop("cap", 1.0), given.pop("rho", 0.0)
-        return cls(stem, a, int(k), float(r), float(cap), float(rho), rows)
+        return cls(object_name, a, int(k), float(r), float(cap), float(rho), rows)
 
     @property
     def text(self) -> str:
         """Kind and parameters."""
         r = 0.0 if np.isinf(self.r) else self.r
-        return f"projection set={self.stem} k={self.k} r={r!r} cap={self.cap!r} rho={self.rho!r}"
+        return f"projection set={self.object_name} k={self.k} r={r!r} cap={self.cap!r} rho={self.rho!r}"
 
     @property
     def rows(self) -> list[tuple[Array, float, bool]]:
         """Weights, limit, and whether it is an equation."""
         one, more = np.ones(len(self.a)), self.more or {}
-        if self.stem == "knapsack":
+        if self.object_name == "knapsack":
             return [(more["b"], self.r, True)]
-        if self.stem == "bipartite_simplex":
+        if self.object_name == "bipartite_simplex":
             return [(1 - 2 * more["y"], 0.0, True), (more["y"], self.r, False)]
-        if self.stem in ("box", "l1_ball"):
+        if self.object_name in ("box", "l1_ball"):
             return []
-        return [(one, self.r, self.stem in ("simplex", "capped_simplex"))]
+        return [(one, self.r, self.object_name in ("simplex", "capped_simplex"))]
 
     def claim(self, x: Array, nu: Array) -> Claim:
         """What a point and multipliers prove, generously enough for another arithmetic."""
@@ -91,7 +91,7 @@ class Question:
         g = x - self.a + self.rho * s
         size = np.abs(x) + np.abs(self.a) + self.rho * np.abs(x).sum()
         rough = 16 * (d + 16) * EPS
-        if self.stem == "l1_ball":
+        if self.object_name == "l1_ball":
             t = np.clip(g, -nu[0], nu[0])
             gap = nu[0] * np.abs(x) + t * x + (g - t) ** 2 / 2
             whole = float(gap.sum() + nu[0] * max(self.r - np.abs(x).sum(), 0.0))
@@ -100,11 +100,13 @@ class Question:
             violation = max(0.0, float(np.abs(x).sum() - self.r))
             return _generous(whole, slack, violation, rough * (np.abs(x).sum() + self.r))
         low, high = np.zeros(d), np.full(d, np.inf)
-        if CAPS[self.stem] == "high":
+        if CAPS[self.object_name] == "high":
             low, high = (self.more or {})["low"], (self.more or {})["high"]
-        if CAPS[self.stem] in ("share", "r/k", "r", "cap"):
+        if CAPS[self.object_name] in ("share", "r/k", "r", "cap"):
             caps = {"share": s, "r/k": self.r, "r": self.r, "cap": self.cap}
-            high[:] = caps[CAPS[self.stem]] / (1 if CAPS[self.stem] in ("r", "cap") else self.k)
+            high[:] = caps[CAPS[self.object_name]] / (
+                1 if CAPS[self.object_name] in ("r", "cap") else self.k
+            )
         t = g + sum((v * c for v, (c, _, _) in zip(nu, self.rows, strict=True)), np.zeros(d))
         size = size + sum(
             (abs(v) * abs(c) for v, (c, _, _) in zip(nu, self.rows, strict=True)), 0 * size
@@ -121,7 +123,7 @@ class Question:
         width = float(np.abs(x).sum() + reach.max(initial=0.0))
         for v, (c, limit, equation) in zip(nu, self.rows, strict=True):
             inside, far = float(c @ x), float(np.abs(c) @ np.abs(x))
-            if CAPS[self.stem] == "share":
+            if CAPS[self.object_name] == "share":
                 v = v + up.sum() / self.k
                 slack += rough * (size.sum() + d * abs(v)) ** 2 * EPS
             if np.isfinite(limit):
@@ -137,7 +139,7 @@ class Question:
     def multipliers(self, x: Array) -> Array:
         """The best of those that make an entry of t zero, a row after another."""
         g = x - self.a + self.rho * x.sum()
-        if self.stem == "l1_ball":
+        if self.object_name == "l1_ball":
             found = np.unique(np.append(np.abs(g), 0.0))
             return np.array([_best(found, lambda v: self.claim(x, np.array([v])).bound)])
         nu = np.zeros(len(self.rows))
@@ -149,8 +151,8 @@ class Question:
                 (nu[i] * row[0] for i, row in enumerate(self.rows) if i != j), np.zeros(len(x))
             )
             found = np.append(-others[c != 0] / c[c != 0], [0.0, nu[j]])
-            free = equation or CAPS[self.stem] == "share"
-            if CAPS[self.stem] == "share":
+            free = equation or CAPS[self.object_name] == "share"
+            if CAPS[self.object_name] == "share":
                 found = np.append(found, self._unused(others))
             found = np.unique(found if free else np.maximum(found, 0.0))
 

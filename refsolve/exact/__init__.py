@@ -1,6 +1,6 @@
-"""Exact ground truth in rational arithmetic: one projection per file, same stems as the sets.
+"""Exact ground truth in rational arithmetic: one projection per file, same objects as the sets.
 
-`project` runs the projection of a stem on :class:`fractions.Fraction` numbers and checks its own
+`project` runs the projection of an object on :class:`fractions.Fraction` numbers and checks its own
 certificate, which must be zero, not small. :mod:`refsolve.exact.faces` is the naive twin: it
 tries every face of the polytope. :mod:`refsolve.exact.average_precision` lists rankings instead.
 """
@@ -23,7 +23,7 @@ from refsolve.operations import RHO
 from refsolve.proofs.families import check_indicator
 from refsolve.spec import check_vector
 
-__all__ = ["ExactProjection", "project", "stems"]
+__all__ = ["ExactProjection", "object_names", "project"]
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,10 @@ class ExactProjection:
         return np.array([float(v) for v in self.x])
 
 
-def stems() -> tuple[str, ...]:
-    """Stems of the sets that have an exact projection."""
+def object_names() -> tuple[str, ...]:
+    """Objects of the sets that have an exact projection."""
     names = (info.name for info in pkgutil.iter_modules(__path__))
-    return tuple(sorted(set(names) & set(catalogue.stems("sets"))))
+    return tuple(sorted(set(names) & set(catalogue.object_names("sets"))))
 
 
 def rational(value: Scalar | np.integer[Any]) -> Fraction:
@@ -65,14 +65,14 @@ def rational(value: Scalar | np.integer[Any]) -> Fraction:
 
 
 def project(
-    stem: str, a: Sequence[Any] | Any, *, rho: Scalar = 0, **params: Any
+    object_name: str, a: Sequence[Any] | Any, *, rho: Scalar = 0, **params: Any
 ) -> ExactProjection:
-    """Exact projection of ``a`` on the set ``stem``.
+    """Exact projection of ``a`` on the set ``object``.
 
     Parameters
     ----------
-    stem : str
-        One of `stems`.
+    object_name : str
+        One of `object_names`.
     a : vector of floats or Fractions
         Taken as the exact numbers they represent. Time grows like d log d rational operations:
         d = 1000 takes a fraction of a second.
@@ -88,9 +88,9 @@ def project(
     UnknownProblemError
         If the set has no exact projection.
     """
-    if stem not in stems():
-        raise UnknownProblemError(stem, stems(), "exact projection")
-    declaration = catalogue.load(stem)
+    if object_name not in object_names():
+        raise UnknownProblemError(object_name, object_names(), "exact projection")
+    declaration = catalogue.load(object_name)
     spec = declaration.SPEC
     point = (
         [rational(v) for v in a] if _is_rational(a) else [rational(v) for v in check_vector("a", a)]
@@ -105,11 +105,11 @@ def project(
         name: value if isinstance(value, int) else _given(value, params.get(name, value))
         for name, value in checked.items()
     }
-    catalogue.admit(stem, len(point), checked)
+    catalogue.admit(object_name, len(point), checked)
     # a Fraction may exceed every float: only its sign is in question
     RHO.check(float(min(rho, Fraction(1))) if isinstance(rho, Fraction) else rho)
     weight = rational(rho)
-    module = importlib.import_module(f"{__name__}.{stem}")
+    module = importlib.import_module(f"{__name__}.{object_name}")
     checked |= sides
     if catalogue.has_rho(declaration):
         x = module.project(point, rho=weight, **checked)
@@ -117,9 +117,11 @@ def project(
         x = module.project(point, **checked)
     else:
         raise InvalidParameterError("rho", rho, "no rho: this set has none", "drop rho")
-    value, gap = fenchel_young(stem, x, point, weight, checked)
+    value, gap = fenchel_young(object_name, x, point, weight, checked)
     if gap != 0:  # the solution is unique, hence this is a defect of ours
-        raise AssertionError(f"exact projection on {stem} has gap {float(gap)}; please report it")
+        raise AssertionError(
+            f"exact projection on {object_name} has gap {float(gap)}; please report it"
+        )
     return ExactProjection(tuple(x), value, gap)
 
 

@@ -19,14 +19,14 @@ from refsolve.generators.interior import eliminate
 MAX_SIZE = 5
 
 
-def project(stem: str, a: Vector, *, rho: Fraction = ZERO, **params: Any) -> list[Fraction]:
+def project(object_name: str, a: Vector, *, rho: Fraction = ZERO, **params: Any) -> list[Fraction]:
     """Minimiser of 1/2||x - a||^2 + rho/2 <1,x>^2 over the polytope ``halfspaces`` declares."""
     d = len(a)
     if d > MAX_SIZE:
         raise InvalidParameterError(
             "a", f"{d} entries", f"at most {MAX_SIZE} entries", "use refsolve.exact.project"
         )
-    rows = catalogue.load(stem).halfspaces(d, **params)
+    rows = catalogue.load(object_name).halfspaces(d, **params)
     always = [(g, h) for g, h, equal in rows if equal]
     sometimes = [(g, h) for g, h, equal in rows if not equal]
     best: list[Fraction] | None = None

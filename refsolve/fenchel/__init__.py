@@ -19,7 +19,7 @@ from refsolve.fenchel.losses import (
     zero,
 )
 from refsolve.fenchel.model import Block, Map, Model, Term
-from refsolve.fenchel.program import Program, dual, posed, primal
+from refsolve.fenchel.program import Program, canonicalized, dual, primal
 
 __all__ = [
     "Block",
@@ -30,10 +30,10 @@ __all__ = [
     "Program",
     "Slopes",
     "Term",
+    "canonicalized",
     "dual",
     "hinge",
     "nonpositive",
-    "posed",
     "primal",
     "square",
     "squared_hinge",

@@ -53,10 +53,10 @@ class Loss(Protocol):
     def numbers(self, dual: bool) -> dict[str, Array]:
         """Values >= 0 of the parameters of a program."""
 
-    def pose(self, z: Expression, given: Mapping[str, Parameter]) -> Canonicalization:
+    def canonicalize(self, z: Expression, given: Mapping[str, Parameter]) -> Canonicalization:
         """phi(z) for a program that minimises it."""
 
-    def pose_conjugate(
+    def canonicalize_conjugate(
         self, p: Expression, given: Mapping[str, Parameter]
     ) -> tuple[Expression, list[Constraint]]:
         """phi*(p) and the constraints of its domain."""
@@ -134,7 +134,7 @@ class Slopes:
         parts = {"cost": self.cost, "root": own, "eps": self.eps}
         return {name: np.asarray(part) for name, part in parts.items() if part is not None}
 
-    def pose(self, z: Expression, given: Mapping[str, Parameter]) -> Canonicalization:
+    def canonicalize(self, z: Expression, given: Mapping[str, Parameter]) -> Canonicalization:
         """With a slack for each part: z <= r + over + eps, r paying squares and over its cost."""
         paid, slack, n = cp.Constant(0), cp.Constant(0), z.shape
         if self.own is not None:
@@ -152,7 +152,7 @@ class Slopes:
             sides.append((-1, -z <= over - slack))
         return paid, [side for _, side in sides], sides
 
-    def pose_conjugate(
+    def canonicalize_conjugate(
         self, p: Expression, given: Mapping[str, Parameter]
     ) -> tuple[Expression, list[Constraint]]:
         """The sum above and the bounds; p is declared >= 0 where slopes are."""
@@ -233,13 +233,13 @@ class Largest(Loss):
         """The mass."""
         return {"mass": np.asarray(self.mass)}
 
-    def pose(self, z: Expression, given: Mapping[str, Parameter]) -> Canonicalization:
+    def canonicalize(self, z: Expression, given: Mapping[str, Parameter]) -> Canonicalization:
         """A bound xi for each group."""
         xi = cp.Variable(self.groups)
         above = z <= xi[np.repeat(np.arange(self.groups), z.size // self.groups)]
         return given["mass"] * cp.sum(xi), [above], [(1, above)]
 
-    def pose_conjugate(
+    def canonicalize_conjugate(
         self, p: Expression, given: Mapping[str, Parameter]
     ) -> tuple[Expression, list[Constraint]]:
         """The sums."""

@@ -48,7 +48,7 @@ class Program:
         template.problem.solve(solver=solver, **settings)
         return self._restored({k: v.value for k, v in template.variables.items()})
 
-    def posed(
+    def canonicalized(
         self, finish: Callable[[dict[str, Array]], Answer], unit: float = 0.0
     ) -> ParametrizedProblem:
         """For the oracle; finish is given blocks and multipliers in the model's own units."""
@@ -85,7 +85,7 @@ def primal(model: Model, unit: float = 1.0, lengths: Mapping[str, float] | None 
         for name, term in scaled.terms.items():
             z = sum(image(given[f"{name}.{b}"], u[b], cp.multiply) for b in term.maps)
             z = z if term.offset is None else z + given[f"{name}.offset"]
-            paid, conditions, parts = term.loss.pose(z, _own(given, name))
+            paid, conditions, parts = term.loss.canonicalize(z, _own(given, name))
             objective, constraints = objective + paid, constraints + conditions
             found |= {f"{sign} {name}": tie.dual_variables[0] for sign, tie in parts}
         return Template(cp.Problem(cp.Minimize(objective), constraints), given, found)
@@ -120,7 +120,7 @@ def dual(
         constraints: list[Constraint] = []
         objective, found = cp.Constant(0), dict(p)
         for name, term in scaled.terms.items():
-            paid, domain = term.loss.pose_conjugate(p[name], _own(given, name))
+            paid, domain = term.loss.canonicalize_conjugate(p[name], _own(given, name))
             objective, constraints = objective + paid, constraints + domain
             if term.offset is not None:
                 objective -= given[f"{name}.offset"] @ p[name]
@@ -140,12 +140,12 @@ def dual(
     return Program(("dual", scaled.key), build, values, units)
 
 
-def posed(
+def canonicalized(
     operation: str, own: Program, dual: Program, finish: Callable[[dict[str, Array]], Answer]
 ) -> ParametrizedProblem:
     """The primal or the dual for the oracle, which asks the other one if no answer certifies."""
     first, other = (own, dual) if operation == "primal" else (dual, own)
-    return replace(first.posed(finish), other=other.posed(finish))
+    return replace(first.canonicalized(finish), other=other.canonicalized(finish))
 
 
 def _numbers(model: Model, dual: bool) -> dict[str, Array]:

@@ -130,12 +130,12 @@ class WithRest(Generator, Protocol):
         ...
 
 
-def check(stem: str, generator: object) -> Generator:
+def check(object_name: str, generator: object) -> Generator:
     """The generator of a loss, or an error that says what one is."""
     kind: Any = type(generator)
     if lacks := _missing(kind):
         raise InvalidParameterError(
-            f"generator of {stem}", generator,
+            f"generator of {object_name}", generator,
             f"an object with the methods of refsolve.generators.Generator (no {', '.join(lacks)})",
             "declare e.g. generator = refsolve.generators.quadratic.Quadratic(), "
             "or derive one from refsolve.generators.separable.Separable",

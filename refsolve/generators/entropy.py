@@ -44,7 +44,7 @@ def _caps(domain: Domain) -> tuple[int, bool]:
     caps = getattr(domain.module, "caps", None)
     if caps is None:
         raise InvalidParameterError(
-            "dual_set", domain.stem, "a set that declares caps, like topk_simplex_alpha",
+            "dual_set", domain.object_name, "a set that declares caps, like topk_simplex_alpha",
             "derive the generator from refsolve.generators.separable.Separable for this set",
         )  # fmt: skip
     return int(domain.params.get("k", 1)), caps == "sum"

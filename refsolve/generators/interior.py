@@ -37,7 +37,7 @@ def minimise(h: Smooth, domain: Domain, b: Array, alpha: Float | Decimal, rho: i
     """A point near the minimiser, in the numbers of ``b``."""
     if not hasattr(domain.module, "halfspaces"):
         raise InvalidParameterError(
-            "set", domain.stem, "a set that declares halfspaces(d, ...)",
+            "set", domain.object_name, "a set that declares halfspaces(d, ...)",
             "declare its rows (g, h, equality), or a generator with formulas of its own",
         )  # fmt: skip
     if b.dtype != object:

@@ -168,7 +168,7 @@ class Master:
             terms["mu"] = Term(fenchel.nonpositive(), hard, np.ones(len(self.hard)))
         return fenchel.Model(blocks, terms)
 
-    def posed(self, operation: str, finish: Finish) -> ParametrizedProblem:
+    def canonicalized(self, operation: str, finish: Finish) -> ParametrizedProblem:
         """The program, or its dual, as an instance for the oracle.
 
         ``finish`` is given parts (weights per query, summing to 1), mu, and of the primal w and b.
@@ -183,10 +183,10 @@ class Master:
             return finish(point)
 
         if operation == "primal":
-            return self._primal().posed(done, unit)
-        here = self._dual().posed(done, unit)
+            return self._primal().canonicalized(done, unit)
+        here = self._dual().canonicalized(done, unit)
         # separable data leave the cuts a tiny part of C: the primal's multipliers have its digits
-        there = self.posed("primal", finish)
+        there = self.canonicalized("primal", finish)
         return replace(there, other=here) if self.length else replace(here, other=there)
 
     def _primal(self) -> fenchel.Program:
@@ -223,8 +223,8 @@ class Master:
             return finish(found)
 
         for _ in range(ROUNDS):
-            posed = self.posed("primal", kept)
-            asks = (oracle.ask(problem, posed, name, True) for name in oracle.SOLVERS)
+            canonicalized = self.canonicalized("primal", kept)
+            asks = (oracle.ask(problem, canonicalized, name, True) for name in oracle.SOLVERS)
             asked = next((found for found in asks if found is not None), None)
             if asked is None:
                 raise OracleUncertainError(problem, "no solution of the master problem")
@@ -239,18 +239,18 @@ class Master:
 
     def closed(
         self,
-        stem: str,
+        object_name: str,
         operation: str,
         prove: Callable[[dict[str, Any]], Iterable[ModelCertificate]],
         separate: Callable[[Array, float], bool],
     ) -> ParametrizedProblem:
-        """`close`, then `posed`, with answers from the best of the certificates that ``prove`` returns."""
+        """`close`, then `canonicalized`, with answers from the best of the certificates that ``prove`` returns."""
 
         def answered(of: str, found: dict[str, Any]) -> Answer:
             return best_answer(of, prove(found), "weights")
 
-        self.close(f"{stem}.primal", partial(answered, "primal"), separate)
-        return self.posed(operation, partial(answered, operation))
+        self.close(f"{object_name}.primal", partial(answered, "primal"), separate)
+        return self.canonicalized(operation, partial(answered, operation))
 
     def _measure(self, answer: Answer) -> None:
         """Take the sizes of an answer as units: on separable data P* is far below P(0).

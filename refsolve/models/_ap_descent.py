@@ -73,7 +73,7 @@ def descend(
         proof = replace(_proof(answer), objectives=tuple(objectives))
         return replace(answer, certificate=proof)
 
-    return last.posed("primal", with_history)
+    return last.canonicalized("primal", with_history)
 
 
 def _proof(answer: Answer) -> DescentCertificate:

@@ -85,7 +85,9 @@ class Data:
 
         def at(rows: slice) -> tuple[Loss, Array]:
             labels = self.y[rows]
-            return Loss(self.loss.stem, self.loss.params, self.loss.d, labels), self.costs[rows]
+            return Loss(self.loss.object_name, self.loss.params, self.loss.d, labels), self.costs[
+                rows
+            ]
 
         return erm.Problem(at, self.y, self.C * self.weight, self.m, self.X, self.K)
 
@@ -192,11 +194,11 @@ def check_examples(X: Rows, name: str = "X") -> Any:
     return rows
 
 
-def _load_loss(stem: str) -> Any:
-    module = module_of(stem)
+def _load_loss(object_name: str) -> Any:
+    module = module_of(object_name)
     families.of(module)  # refuses a loss over rankings
-    if "sdca_update" not in catalogue.operations(stem):
-        raise InvalidParameterError("loss", stem, "a convex loss", "train by convex steps")
+    if "sdca_update" not in catalogue.operations(object_name):
+        raise InvalidParameterError("loss", object_name, "a convex loss", "train by convex steps")
     return module
 
 

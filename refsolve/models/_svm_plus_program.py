@@ -66,19 +66,19 @@ class Offered(Formulas):
         """
         return declared(check_data(self.squared, {"X": X, "y": y, "Z": Z, **given}))
 
-    def pose_primal(self, given: dict[str, Any]) -> ParametrizedProblem:
+    def canonicalize_primal(self, given: dict[str, Any]) -> ParametrizedProblem:
         """Instance of the primal: x is w (d,), or coef (n,) with K; dual alpha.
 
         The certificate holds the whole model, beta and whether it collapsed.
         """
-        return _pose(check_data(self.squared, given), "primal")
+        return _canonicalize(check_data(self.squared, given), "primal")
 
-    def pose_dual(self, given: dict[str, Any]) -> ParametrizedProblem:
+    def canonicalize_dual(self, given: dict[str, Any]) -> ParametrizedProblem:
         """Instance of the dual: x is alpha (n,), dual is w or coef."""
-        return _pose(check_data(self.squared, given), "dual")
+        return _canonicalize(check_data(self.squared, given), "dual")
 
 
-def _pose(data: Data, operation: str) -> ParametrizedProblem:
+def _canonicalize(data: Data, operation: str) -> ParametrizedProblem:
     """Instance of an SVM+; `InfeasibleError` if signed correcting functions leave no point."""
     if data.signed and not data.soft:
         _check_feasible(data)
@@ -96,7 +96,7 @@ def _pose(data: Data, operation: str) -> ParametrizedProblem:
         return best_answer(operation, proofs, "alpha")
 
     primal = fenchel.primal(model, U, {"w": 1 / reach(data.x.factor())})
-    return fenchel.posed(operation, primal, fenchel.dual(reduced, U / size), finish)
+    return fenchel.canonicalized(operation, primal, fenchel.dual(reduced, U / size), finish)
 
 
 def declared(data: Data) -> fenchel.Model:

@@ -160,7 +160,7 @@ def _certificate(
 # ---- CVXPY ----------------------------------------------------------------------------------
 
 
-def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
+def canonicalize_primal(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``ap_ramp.primal``: x is w (d,) of the last step, value J(w).
 
     Arguments X, y, C, groups, rankings as of ``ap_svm.primal``; ``start`` (d,) is the w whose

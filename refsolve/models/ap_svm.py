@@ -226,7 +226,7 @@ def _master(data: Data) -> RankingMaster:
     return RankingMaster(data.queries, data.space, data.C, unit)
 
 
-def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
+def _canonicalize(given: dict[str, Any], operation: str) -> ParametrizedProblem:
     """The master over all rankings, or over those that a cutting plane meets."""
     X, y, C, groups, how = take(given, SPEC.arguments, rankings="auto")
     data = check_data(X, y, C, groups)
@@ -243,11 +243,11 @@ def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
     return master.closed("ap_svm", operation, prove, master.separate)
 
 
-def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
+def canonicalize_primal(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``ap_svm.primal``: x is w (d,), dual the weights of ``certificate.rankings``."""
-    return _pose(given, "primal")
+    return _canonicalize(given, "primal")
 
 
-def pose_dual(given: dict[str, Any]) -> ParametrizedProblem:
+def canonicalize_dual(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``ap_svm.dual``: x is the weights (m,) of ``certificate.rankings``, dual is w."""
-    return _pose(given, "dual")
+    return _canonicalize(given, "dual")

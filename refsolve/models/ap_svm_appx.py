@@ -230,7 +230,7 @@ def _master(data: Data) -> RankingMaster:
     return RankingMaster(data.queries, data.space, data.C, unit or data.C, **hard)
 
 
-def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
+def _canonicalize(given: dict[str, Any], operation: str) -> ParametrizedProblem:
     X, y, easy, C, bias, how = take(given, SPEC.arguments, bias=True, rankings="auto")
     data = check_data(X, y, C, easy, bias)
     everything = wants_all(how, data.queries)
@@ -251,11 +251,11 @@ def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
     return master.closed("ap_svm_appx", operation, prove, master.separate)
 
 
-def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
+def canonicalize_primal(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``ap_svm_appx.primal``: x is w (d,); b, mu and rankings in the certificate."""
-    return _pose(given, "primal")
+    return _canonicalize(given, "primal")
 
 
-def pose_dual(given: dict[str, Any]) -> ParametrizedProblem:
+def canonicalize_dual(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``ap_svm_appx.dual``: x is alpha (m,); mu and rankings in the certificate."""
-    return _pose(given, "dual")
+    return _canonicalize(given, "dual")

@@ -231,7 +231,7 @@ def declaration(X: Rows, y: ArrayLike, *, C: float, bias: bool | str = False) ->
     return fenchel.Model({"w": fenchel.Block(d), **own}, {"alpha": hinge})
 
 
-def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
+def _canonicalize(given: dict[str, Any], operation: str) -> ParametrizedProblem:
     X, y, C, bias, how = take(given, SPEC.arguments, labels="auto")
     data = check_data(X, y, C, bias)
     n, d = data.n, data.x.width
@@ -269,11 +269,11 @@ def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
     return master.closed("binary_svm", operation, prove, separate)
 
 
-def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
+def canonicalize_primal(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``binary_svm.primal``: x is w (d,), dual alpha (n,), b in the certificate."""
-    return _pose(given, "primal")
+    return _canonicalize(given, "primal")
 
 
-def pose_dual(given: dict[str, Any]) -> ParametrizedProblem:
+def canonicalize_dual(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``binary_svm.dual``: x is alpha (n,), dual is w."""
-    return _pose(given, "dual")
+    return _canonicalize(given, "dual")

@@ -233,7 +233,7 @@ def _certificate(
 # ---- CVXPY ----------------------------------------------------------------------------------
 
 
-def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
+def canonicalize_primal(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``latent_ap_svm.primal``: x is w (d,) of the last step, value J(w).
 
     ``start`` (d,) is the w whose best rows are the positives' first; each step is a cutting plane.

@@ -121,7 +121,7 @@ def certificate(
     Parameters
     ----------
     loss : str
-        Stem of the loss.
+        Object of the loss.
     y : (n,) array of int
         Class indices; for a multilabel loss a 0/1 matrix (n, m), dense or scipy sparse.
     W : (d, m) array, optional
@@ -166,7 +166,14 @@ def _scales(data: Data) -> tuple[Array, float, float, float, dict[str, Any]]:
 
 
 def _key(data: Data, params: Mapping[str, Any], rank: int) -> tuple[Any, ...]:
-    return (data.loss.stem, data.m, rank, data.y.tobytes(), data.y.shape, *sorted(params.items()))
+    return (
+        data.loss.object_name,
+        data.m,
+        rank,
+        data.y.tobytes(),
+        data.y.shape,
+        *sorted(params.items()),
+    )
 
 
 def _unit(data: Data) -> float:
@@ -175,7 +182,7 @@ def _unit(data: Data) -> float:
     return float(data.weight @ start / data.n) or 1.0
 
 
-def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
+def canonicalize_primal(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``multiclass_erm.primal``: x is W (d, m), or B (m, n) for a Gram matrix."""
     loss, y = take(given, "loss"), take(given, "y")
     data = check_data(loss, y, given)
@@ -207,7 +214,7 @@ def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
     return ParametrizedProblem(_key(data, params, H.shape[1]), build, values, finish, _unit(data))
 
 
-def pose_dual(given: dict[str, Any]) -> ParametrizedProblem:
+def canonicalize_dual(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``multiclass_erm.dual``: x is A (m, n)."""
     loss, y = take(given, "loss"), take(given, "y")
     data = check_data(loss, y, given)

@@ -144,7 +144,7 @@ def certificate(
     Parameters
     ----------
     loss : str
-        Stem of a convex loss, multiclass or one-vs-all.
+        Object of a convex loss, multiclass or one-vs-all.
     p : (m,) array
         Class probabilities, divided by their sum.
     g : (m,) array
@@ -218,7 +218,7 @@ def _take(given: dict[str, Any]) -> tuple[_Risk, float, dict[str, Any]]:
 
 
 def _key(risk: _Risk, params: Mapping[str, Any]) -> tuple[Any, ...]:
-    return (risk.loss.stem, risk.m, tuple(risk.live), risk.behind, *sorted(params.items()))
+    return (risk.loss.object_name, risk.m, tuple(risk.live), risk.behind, *sorted(params.items()))
 
 
 def _unit(risk: _Risk) -> float:
@@ -226,7 +226,7 @@ def _unit(risk: _Risk) -> float:
     return float(risk.weight @ risk.loss.value_bounds(risk.costs.astype(np.longdouble))[1]) or 1.0
 
 
-def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
+def canonicalize_primal(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``pointwise_risk.primal``: x is g (m,), dual the rows x_y (m, d)."""
     risk, s, params = _take(given)
 
@@ -258,7 +258,7 @@ def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
     return ParametrizedProblem(_key(risk, params), build, values, finish, _unit(risk))
 
 
-def pose_dual(given: dict[str, Any]) -> ParametrizedProblem:
+def canonicalize_dual(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``pointwise_risk.dual``: x is (m, d), one row per class, dual is g."""
     risk, s, params = _take(given)
 

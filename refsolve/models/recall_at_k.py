@@ -179,7 +179,7 @@ def _add(data: Data, master: Master, members: Array) -> bool:
     return master.add(0, members, data.offsets(members[None])[0], row)
 
 
-def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
+def _canonicalize(given: dict[str, Any], operation: str) -> ParametrizedProblem:
     """The master over all sets, or over those that a cutting plane meets."""
     data = check_data(*take(given, SPEC.arguments))
     master = _master(data, comb(len(data.up), data.k) <= FEW)
@@ -197,11 +197,11 @@ def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
     return master.closed("recall_at_k", operation, prove, separate)
 
 
-def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
+def canonicalize_primal(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``recall_at_k.primal``: x is w (d,), dual the weights of ``certificate.sets``."""
-    return _pose(given, "primal")
+    return _canonicalize(given, "primal")
 
 
-def pose_dual(given: dict[str, Any]) -> ParametrizedProblem:
+def canonicalize_dual(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``recall_at_k.dual``: x is the weights of ``certificate.sets``, dual is w."""
-    return _pose(given, "dual")
+    return _canonicalize(given, "dual")

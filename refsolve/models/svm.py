@@ -222,17 +222,17 @@ def _proofs(data: Data, alpha: Array, points: list[tuple[Array, Any]]) -> Iterat
     return (data.certify(w, b, repaired, off) for w, b in every)
 
 
-def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
+def canonicalize_primal(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``svm.primal``: x is w (d,), or coef (n,) with K; dual alpha."""
-    return _pose(given, "primal")
+    return _canonicalize(given, "primal")
 
 
-def pose_dual(given: dict[str, Any]) -> ParametrizedProblem:
+def canonicalize_dual(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``svm.dual``: x is alpha (n,), dual is w or coef."""
-    return _pose(given, "dual")
+    return _canonicalize(given, "dual")
 
 
-def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
+def _canonicalize(given: dict[str, Any], operation: str) -> ParametrizedProblem:
     """Primal and dual, divided by a value of P that is easily reached and by their curvature."""
     data = check_data(*take(given, SPEC.arguments))
     model = _declared(data)
@@ -248,4 +248,4 @@ def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
         return best_answer(operation, _proofs(data, found["alpha"], points), "alpha")
 
     dual = fenchel.dual(model, U / max(U * (t * t + own), 1.0))
-    return fenchel.posed(operation, fenchel.primal(model, U, {"w": 1 / t}), dual, finish)
+    return fenchel.canonicalized(operation, fenchel.primal(model, U, {"w": 1 / t}), dual, finish)

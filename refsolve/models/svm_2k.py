@@ -276,17 +276,17 @@ def certificate(
     return data.certify(point, multipliers)
 
 
-def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
+def canonicalize_primal(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``svm_2k.primal``: x is w (d,), or coef (n,) with K; dual is (3, n)."""
-    return _pose(given, "primal")
+    return _canonicalize(given, "primal")
 
 
-def pose_dual(given: dict[str, Any]) -> ParametrizedProblem:
+def canonicalize_dual(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``svm_2k.dual``: x is (alpha_A, alpha_B, beta), (3, n); dual is w or coef."""
-    return _pose(given, "dual")
+    return _canonicalize(given, "dual")
 
 
-def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
+def _canonicalize(given: dict[str, Any], operation: str) -> ParametrizedProblem:
     """The primal divided by P at 0, the dual by that and its curvature."""
     X, y, Z, CA, CB, D, eps, weight, K, Kz = take(given, SPEC.arguments)
     data = check_data(X, y, Z, CA, CB, D, eps, K, Kz, weight)
@@ -304,4 +304,4 @@ def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
 
     own = fenchel.primal(model, U, {"w": 1 / t, "v": 1 / tz})
     dual = fenchel.dual(model, U / max(U * (t * t + tz * tz), 1.0))
-    return fenchel.posed(operation, own, dual, finish)
+    return fenchel.canonicalized(operation, own, dual, finish)

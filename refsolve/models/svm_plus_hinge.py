@@ -45,4 +45,4 @@ SPEC = Spec(
 _offered = Offered(squared=False)
 check_data, recover, certificate = _offered.check_data, _offered.recover, _offered.certificate
 primal, dual, declaration = _offered.primal, _offered.dual, _offered.declaration
-pose_primal, pose_dual = _offered.pose_primal, _offered.pose_dual
+canonicalize_primal, canonicalize_dual = _offered.canonicalize_primal, _offered.canonicalize_dual

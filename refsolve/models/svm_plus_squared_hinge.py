@@ -57,7 +57,7 @@ SPEC = Spec(
 _offered = Offered(squared=True)
 check_data, recover, certificate = _offered.check_data, _offered.recover, _offered.certificate
 primal, dual, declaration = _offered.primal, _offered.dual, _offered.declaration
-pose_primal, pose_dual = _offered.pose_primal, _offered.pose_dual
+canonicalize_primal, canonicalize_dual = _offered.canonicalize_primal, _offered.canonicalize_dual
 relative_gap = _offered.relative_gap
 
 

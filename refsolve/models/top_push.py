@@ -164,17 +164,17 @@ def _declared(data: Data) -> fenchel.Model:
     return fenchel.Model({"w": fenchel.Block(rows.shape[1]), "t": fenchel.Block(1, 0.0)}, terms)
 
 
-def pose_primal(given: dict[str, Any]) -> ParametrizedProblem:
+def canonicalize_primal(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``top_push.primal``: x is w (d,), dual the multipliers (n,)."""
-    return _pose(given, "primal")
+    return _canonicalize(given, "primal")
 
 
-def pose_dual(given: dict[str, Any]) -> ParametrizedProblem:
+def canonicalize_dual(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``top_push.dual``: x is the multipliers (n,), dual is w."""
-    return _pose(given, "dual")
+    return _canonicalize(given, "dual")
 
 
-def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
+def _canonicalize(given: dict[str, Any], operation: str) -> ParametrizedProblem:
     """Primal and dual, divided by a value of P that is easily reached and by their curvature."""
     data = check_data(*take(given, SPEC.arguments))
     model = _declared(data)
@@ -194,4 +194,6 @@ def _pose(given: dict[str, Any], operation: str) -> ParametrizedProblem:
 
     own = 0.5 / data.C
     dual = fenchel.dual(model, U / max(U * (reach * reach + own), 1.0))
-    return fenchel.posed(operation, fenchel.primal(model, U, {"w": 1 / reach}), dual, finish)
+    return fenchel.canonicalized(
+        operation, fenchel.primal(model, U, {"w": 1 / reach}), dual, finish
+    )

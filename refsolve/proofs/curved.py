@@ -35,14 +35,14 @@ class Curved:
     Attributes
     ----------
     generator : the generator h.
-    stem : dual set; params: its parameters, with r = 1.
+    object_name : dual set; params: its parameters, with r = 1.
     b, target : points (the target of a shifted h only).
     alpha : curvature; rho : weight of <1,x>^2 in units of alpha, 0 or 1.
     spread : size of the floats from which b is computed.
     """
 
     generator: Twin
-    stem: str
+    object_name: str
     params: tuple[tuple[str, Any], ...]
     b: tuple[Fraction, ...]
     alpha: Fraction
@@ -54,7 +54,8 @@ class Curved:
     def domain(self) -> Domain:
         """The dual set, its parameters rational."""
         return Domain(
-            self.stem, {n: np.array(v) if isinstance(v, tuple) else v for n, v in self.params}
+            self.object_name,
+            {n: np.array(v) if isinstance(v, tuple) else v for n, v in self.params},
         )
 
     @property
@@ -62,7 +63,7 @@ class Curved:
         """The dual set for vectors of Decimals."""
         params = self.domain.params
         return Domain(
-            self.stem,
+            self.object_name,
             {n: decimal_of(v) if isinstance(v, Fraction) else v for n, v in params.items()},
         )
 

@@ -26,7 +26,7 @@ class Domain:
 
     Attributes
     ----------
-    stem : str
+    object_name : str
         A set, or a loss that declares its own dual set.
     params : mapping
         Its parameters, labels y included.
@@ -34,14 +34,14 @@ class Domain:
         Bound on the sum by which a cone is cut: the part that matters.
     """
 
-    stem: str
+    object_name: str
     params: Mapping[str, Any]
     r: Any = None
 
     @cached_property
     def module(self) -> protocols.Set:
         """Declaration of the set."""
-        module = catalogue.load(self.stem)
+        module = catalogue.load(self.object_name)
         protocols.require(protocols.Set, module)
         return cast(protocols.Set, module)
 

@@ -31,8 +31,8 @@ class Loss:
 
     Parameters
     ----------
-    stem : str
-        Stem of the loss.
+    object_name : str
+        Object of the loss.
     params : mapping
         Its parameters, checked here.
     d : int
@@ -50,18 +50,18 @@ class Loss:
     """
 
     def __init__(
-        self, stem: str, params: Mapping[str, Any], d: int, y: Label | None = None
+        self, object_name: str, params: Mapping[str, Any], d: int, y: Label | None = None
     ) -> None:
-        self.stem = stem
+        self.object_name = object_name
         self.d = d
-        self.module = module_of(stem)
+        self.module = module_of(object_name)
         self.family = families.of(self.module)
         self.m = self.family.classes(d)
         self.default_cost: float = getattr(self.module, "default_cost", 1.0)
         self.params = self.module.SPEC.check(params, d)
         self.y: Any = y
         self.kept = getattr(self.module, "kept", None)
-        source = catalogue.load(getattr(self.module, "pieces", stem))
+        source = catalogue.load(getattr(self.module, "pieces", object_name))
         self.generator: Generator = generator_of(self.module).bind(self.params)
         self.labelled = self.family.name == "multilabel"
         self.target: Any = 0
@@ -189,13 +189,16 @@ class Loss:
         return self.generator.bounds(self.domain, z, point)
 
 
-def module_of(stem: str) -> ModuleType:
-    """The module that declares a loss; refused if the stem is of another kind."""
-    if catalogue.kind(stem) != "losses":
+def module_of(object_name: str) -> ModuleType:
+    """The module that declares a loss; refused if the object is of another kind."""
+    if catalogue.kind(object_name) != "losses":
         raise InvalidParameterError(
-            "loss", stem, f"one of {', '.join(catalogue.stems('losses'))}", "choose a loss"
+            "loss",
+            object_name,
+            f"one of {', '.join(catalogue.object_names('losses'))}",
+            "choose a loss",
         )
-    return catalogue.load(stem)
+    return catalogue.load(object_name)
 
 
 def generator_of(module: ModuleType) -> Generator:

@@ -75,17 +75,17 @@ def floats(v: Vector) -> np.ndarray:
 
 def project(domain: Domain, b: Vector, rho: Fraction = ZERO) -> Vector:
     """Exact biased projection, certified here once more: feasible, and gap zero."""
-    name = f"refsolve.exact.{domain.stem}"
+    name = f"refsolve.exact.{domain.object_name}"
     try:
         module = importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name != name:
             raise
-        raise UncertainError(f"there is no exact projection on {domain.stem}") from None
+        raise UncertainError(f"there is no exact projection on {domain.object_name}") from None
     takes = "rho" in inspect.signature(module.project).parameters
     biased = {"rho": rho} if takes else {}
     if rho != 0 and not biased:
-        raise UncertainError(f"{domain.stem} has no biased projection")
+        raise UncertainError(f"{domain.object_name} has no biased projection")
     x = vector(module.project(b.tolist(), **biased, **domain.params))
     if fw_gap(domain, x, x - b + rho * total(x)) != 0:
         raise UncertainError("the exact projection does not certify itself")

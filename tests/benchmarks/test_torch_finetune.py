@@ -76,7 +76,7 @@ def test_what_is_beyond_noise():
 
 def test_the_record_has_five_seeds_of_every_loss():
     record = json.loads(RECORD.read_text(encoding="utf-8"))
-    names = [f"{stem}, k = {k}" for stem, ks in finetune.LOSSES.items() for k in ks]
+    names = [f"{object_name}, k = {k}" for object_name, ks in finetune.LOSSES.items() for k in ks]
     assert list(record["losses"]) == ["pretrained", *names]
     assert record["seeds"] == 5
     assert all(np.shape(row["top"]) == (5, 5) for row in record["losses"].values())

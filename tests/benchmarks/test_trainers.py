@@ -27,7 +27,7 @@ def test_instances_cover_every_loss_and_family_and_depend_on_the_seed() -> None:
 
 
 def test_losses_are_those_declared() -> None:
-    from verification.problems.stems import discover
+    from verification.problems.objects import discover
 
     declared = {s.name for s in discover() if s.kind == "losses" and not s.oracle_only}
     # rankings have judges of their own
@@ -104,8 +104,8 @@ def shifted(base: Any) -> Any:
 @pytest.mark.parametrize("base", [OneVsAllClassifier, MultilabelClassifier])
 def test_wrong_trainers_of_one_score_per_class_are_caught(base: Any) -> None:
     """Of another C, of weights that the dual does not belong to, and of other labels."""
-    for loss, stem in base.stems.items():
-        chosen = [i for i in INSTANCES if i["loss"] == stem]
+    for loss, object_name in base.object_names.items():
+        chosen = [i for i in INSTANCES if i["loss"] == object_name]
         for trainer in (wrong(base, C=twice_C), wrong(base, told={"coef_": half}), shifted(base)):
             assert Verdict.FAIL in [trainers.examine(i, trainer).verdict for i in chosen], loss
 

@@ -14,7 +14,7 @@ from _commands import data, refused, run
 from _processes import python
 
 from verification.cli import command_names, is_ours
-from verification.problems import stems
+from verification.problems import objects
 from verification.problems.problem import lookup
 from verification.verdicts.verdict import Verdict
 
@@ -56,30 +56,32 @@ def test_an_unknown_command_is_a_usage_error() -> None:
     run("nonsense", code=2)
 
 
-def test_list_has_every_stem() -> None:
-    found = {s["name"] for s in data("list")["stems"]}
-    assert found == {s.name for s in stems.discover()}
+def test_list_has_every_object() -> None:
+    found = {s["name"] for s in data("list")["objects"]}
+    assert found == {s.name for s in objects.discover()}
     shown = run("list").stdout
     assert [name for name in found if name not in shown] == []
 
 
-@pytest.mark.parametrize("stem", [s.name for s in stems.discover()])
-def test_show_tells_the_declaration(stem: str) -> None:
+@pytest.mark.parametrize("object_name", [s.name for s in objects.discover()])
+def test_show_tells_the_declaration(object_name: str) -> None:
     from refsolve import catalogue
 
-    spec = catalogue.load(stem).SPEC
-    shown = data("show", stem)
+    spec = catalogue.load(object_name).SPEC
+    shown = data("show", object_name)
     assert shown["formulas"] == dict(spec.formulas)
     assert [s["name"] for s in shown["symbols"]] == list(spec.names)
     assert [s["range"] for s in shown["symbols"]] == [s.range_text() for s in spec.symbols]
     assert shown["source"] == spec.source
-    assert shown["problems"] == [p for p in catalogue.problems() if p.rpartition(".")[0] == stem]
-    text = run("show", stem).stdout
+    assert shown["problems"] == [
+        p for p in catalogue.problems() if p.rpartition(".")[0] == object_name
+    ]
+    text = run("show", object_name).stdout
     assert spec.title in text
     assert all(s.range_text() in text for s in spec.symbols)
     assert all(f.splitlines()[-1] in text for f in spec.formulas.values())
-    in_fast = next(s.in_fast for s in stems.discover() if s.name == stem)
-    assert (f"computed  fast.{catalogue.kind(stem)}.{stem}" in text) is in_fast
+    in_fast = next(s.in_fast for s in objects.discover() if s.name == object_name)
+    assert (f"computed  fast.{catalogue.kind(object_name)}.{object_name}" in text) is in_fast
     for name in shown["problems"]:  # whoever sees JSON only knows what stands here
         rows = shown["arguments"][name]
         assert [row[0] for row in rows] == list(lookup(name).arguments)
@@ -206,7 +208,7 @@ def test_what_the_machine_refuses_is_said(
     def refuse(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(stems, "discover", refuse)
+    monkeypatch.setattr(objects, "discover", refuse)
     assert words in refused("list")
 
 
@@ -214,7 +216,7 @@ def test_a_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken() -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(stems, "discover", broken)
+    monkeypatch.setattr(objects, "discover", broken)
     result = run("list", code=1)
     assert isinstance(result.exception, ZeroDivisionError)
     assert not is_ours(result.exception)

@@ -70,8 +70,8 @@ def test_passes_are_those_that_were_made(loss, solver, monkeypatch):
     assert 30 <= found.passes[-1] <= 32
     assert np.all(np.diff(found.seconds) >= 0.0)
     assert np.all(np.diff(found.gaps) <= 0.0)
-    stem, parameters = study.LOSSES[loss]
-    assert named(stem, **parameters).smooth == ("FISTA" in study.offered(loss))
+    object_name, parameters = study.LOSSES[loss]
+    assert named(object_name, **parameters).smooth == ("FISTA" in study.offered(loss))
     assert len(study.run("digits", few, loss, solver, 0.1, seconds=0.0).gaps) == 2
 
 

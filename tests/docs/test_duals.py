@@ -12,7 +12,7 @@ pytest.importorskip("myst_nb", reason="needs the docs extra: pip install 'refsol
 nodes = pytest.importorskip("docutils.nodes")
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-STEMS = refsolve.catalogue.stems()
+OBJECTS = refsolve.catalogue.object_names()
 
 
 @pytest.fixture(scope="module")
@@ -34,16 +34,16 @@ def rows(index):
 
 def test_every_object_has_a_row_with_a_definition_and_its_paper(ours, index) -> None:
     found = rows(index)
-    assert list(found) == list(STEMS)
+    assert list(found) == list(OBJECTS)
     letters = {*ours["duals"].PAPERS, "other"}
-    for stem, row in found.items():
-        assert "data-label='definition'" in row, stem
-        assert "<math" in row, stem
+    for object_name, row in found.items():
+        assert "data-label='definition'" in row, object_name
+        assert "<math" in row, object_name
         assert set(re.findall(r"<span class='paper'>(.*?)</span>", row)) <= letters
-        assert f"refsolve/{refsolve.catalogue.load(stem).SPEC.kind}/{stem}.py" in row
-    for stem in refsolve.catalogue.stems("losses"):
-        if getattr(refsolve.catalogue.load(stem), "dual_set", ""):
-            assert "data-label='domain'" in found[stem], stem
+        assert f"refsolve/{refsolve.catalogue.load(object_name).SPEC.kind}/{object_name}.py" in row
+    for object_name in refsolve.catalogue.object_names("losses"):
+        if getattr(refsolve.catalogue.load(object_name), "dual_set", ""):
+            assert "data-label='domain'" in found[object_name], object_name
     used = {p for row in found.values() for p in re.findall(r"class='paper'>(.*?)<", row)}
     assert used == letters, "a choice of the filter that shows nothing"
 
@@ -63,7 +63,7 @@ def test_errata_lead_to_claims_of_the_ledger(ours, index) -> None:
     assert len(used) > 8
     assert used <= known
     assert "lapin-2015-lemma-3-cases-1-and-2" in rows(index)["topk_cone"]
-    assert {n for links in re.findall(r"href='#(\w+)'", index) for n in [links]} <= set(STEMS)
+    assert {n for links in re.findall(r"href='#(\w+)'", index) for n in [links]} <= set(OBJECTS)
 
 
 @pytest.mark.parametrize(
@@ -129,12 +129,12 @@ def test_the_filter_works_by_keyboard_and_all_is_shown_without_it(
     for text, hidden in ((body, True), (body + script, False)):
         page.write_text(f"<!doctype html><meta charset=utf-8><style>{css}</style>{text}", "utf-8")
         browser.open(page, 400)
-        assert browser.ask(count) == len(STEMS)
+        assert browser.ask(count) == len(OBJECTS)
         assert browser.ask("document.querySelector('form').offsetParent === null") is hidden
     assert browser.ask("document.documentElement.scrollWidth") <= 400, "wider than a phone"
     browser.ask("document.querySelector('[data-by=kind]').focus()")
     browser.press("End")
-    assert browser.ask(count) == len(refsolve.catalogue.stems("models"))
+    assert browser.ask(count) == len(refsolve.catalogue.object_names("models"))
 
     def choose(paper: str, words: str = "", kind: str = "") -> int:
         values = f"['{kind}', '{paper}', '{words}'].forEach((v, i) => form.elements[i].value = v)"
@@ -145,5 +145,5 @@ def test_the_filter_works_by_keyboard_and_all_is_shown_without_it(
     assert choose("X") == sum("paper'>X<" in row for row in rows(index).values())
     assert choose("", "zhou jin") == 1
     browser.ask("location.hash = '#simplex'")
-    assert browser.ask(count) == len(STEMS)
+    assert browser.ask(count) == len(OBJECTS)
     assert browser.errors == []

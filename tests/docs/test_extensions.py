@@ -225,5 +225,5 @@ def test_a_name_is_an_entry_of_the_index_on_its_page(load) -> None:
 
     page = nodes.section(ids=["top"])
     document = nodes.container("", page)
-    load("names").index_stem(App, document)
+    load("names").index_name(App, document)
     assert document[0]["entries"] == [("single", "softmax", "top", "main", None)]

@@ -33,7 +33,9 @@ def check_certificate(model, X, y, sample_weight=None, *, slack=None, **data):
     history = model.history_
     if hasattr(model, "fit_intercept"):
         assert set(history) == {"iteration", "time", "primal", "dual", "gap"}
-        least = 0 if hasattr(model, "stems") else 1  # quasi-Newton of signed scores begins anew
+        least = (
+            0 if hasattr(model, "object_names") else 1
+        )  # quasi-Newton of signed scores begins anew
         assert (np.diff(history["iteration"]) >= least).all()
         assert (np.diff(history["primal"]) <= slack * history["primal"][1:]).all()
         assert history["gap"][-1] == model.dual_gap_

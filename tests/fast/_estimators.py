@@ -23,7 +23,9 @@ VARIANTS = [("alpha", 1), ("alpha", 2), ("alpha", 4), ("beta", 2), ("beta", 4)]
 SOLVERS = [("active", 0.0), ("active", 0.7), ("newton", 0.7), ("sdca", 0.0), ("sdca", 0.7)]
 SOLVERS += [("fista", 0.7), ("interior", 0.0)]
 SIGNED = [
-    (make, loss) for make in (OneVsAllClassifier, MultilabelClassifier) for loss in make.stems
+    (make, loss)
+    for make in (OneVsAllClassifier, MultilabelClassifier)
+    for loss in make.object_names
 ]
 
 

@@ -11,10 +11,10 @@ from fast.torch import losses as tensors
 PARAMETERS = {"k": 3, "gamma": 0.7}
 
 
-def module(stem):
+def module(object_name):
     """The module of a loss, at some parameters."""
-    names = inspect.signature(getattr(ft, stem)).parameters
-    return ft.RowwiseLoss(stem, **{n: v for n, v in PARAMETERS.items() if n in names})
+    names = inspect.signature(getattr(ft, object_name)).parameters
+    return ft.RowwiseLoss(object_name, **{n: v for n, v in PARAMETERS.items() if n in names})
 
 
 def classes(module):
@@ -22,7 +22,7 @@ def classes(module):
     return "weight" in inspect.signature(module.function).parameters
 
 
-MODULES = [module(stem) for stem in tensors.names()]
+MODULES = [module(object_name) for object_name in tensors.names()]
 IDS = [m.extra_repr() for m in MODULES]
 
 

@@ -39,12 +39,14 @@ def longer(loss, X, y, r, dual_variables):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("stem", ["topk_hinge_alpha", "topk_hinge_beta", "smooth_topk_hinge_alpha"])
-def test_the_optimum_is_that_of_the_whole(stem, form, monkeypatch):
+@pytest.mark.parametrize(
+    "object_name", ["topk_hinge_alpha", "topk_hinge_beta", "smooth_topk_hinge_alpha"]
+)
+def test_the_optimum_is_that_of_the_whole(object_name, form, monkeypatch):
     X, y, r = problem()
     monkeypatch.setattr(block_lists, "CHUNK", 7)
     for k in (1, 3):
-        loss = named(stem, k=k)
+        loss = named(object_name, k=k)
         whole = train(X, y, r, 12, loss, tol=1e-3)
         for lists, at_hand in ((3000, 1 << 30), (1 << 30, 200_000 // k)):
             monkeypatch.setattr(block_lists, "LISTS", lists)

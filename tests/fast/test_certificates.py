@@ -302,7 +302,7 @@ def test_warm_starts_along_a_path_of_C(name):
     if hasattr(warm, "objectives_"):  # it begins where it ended
         assert warm.objectives_[0] == pytest.approx(ended, rel=1e-12)
     else:
-        assert spared > -hasattr(model, "stems")
+        assert spared > -hasattr(model, "object_names")
         assert again <= max(2, before)
 
 

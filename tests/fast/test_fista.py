@@ -73,10 +73,11 @@ def test_weights_to_begin_with_and_threads():
 
 def test_it_is_a_baseline_that_is_asked_for_by_name():
     X, y = classes()
-    for stem, given in SMOOTH.items():
+    for object_name, given in SMOOTH.items():
         for size in (1e-6, 1.0, 1e6):
             assert (
-                choose_solver("auto", X, np.full(len(y), size), named(stem, **given), 5) != "fista"
+                choose_solver("auto", X, np.full(len(y), size), named(object_name, **given), 5)
+                != "fista"
             )
     with pytest.raises(
         InvalidParameterError, match="'fista' for topk_hinge_alpha, which needs gradients"

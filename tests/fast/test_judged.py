@@ -13,12 +13,12 @@ from verification.instances import families
 from verification.problems.problem import fast_candidate
 from verification.verdicts.verdict import Candidate
 
-SETS = [f"{stem}.projection" for stem in catalogue.stems("sets")]
+SETS = [f"{object_name}.projection" for object_name in catalogue.object_names("sets")]
 LOSSES = [
-    f"{stem}.{operation}"
-    for stem in catalogue.stems("losses")
-    if not catalogue.load(stem).SPEC.oracle_only
-    for operation in catalogue.operations(stem)
+    f"{object_name}.{operation}"
+    for object_name in catalogue.object_names("losses")
+    if not catalogue.load(object_name).SPEC.oracle_only
+    for operation in catalogue.operations(object_name)
     if operation != "loss_augmented_inference"
 ]
 

@@ -78,10 +78,10 @@ def test_default_costs(name, rng):
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("stem", ["multilabel_hinge", "multilabel_smooth_hinge"])
+@pytest.mark.parametrize("object_name", ["multilabel_hinge", "multilabel_smooth_hinge"])
 @pytest.mark.parametrize("y", [[0, 0, 0], [1, 1, 1]])
-def test_rows_with_one_side_cost_nothing(stem, y):
-    module = getattr(losses, stem)
+def test_rows_with_one_side_cost_nothing(object_name, y):
+    module = getattr(losses, object_name)
     scores = [3.0, -1.0, 2.0]
     assert module.value(scores, y) == 0
     assert not module.gradient(scores, y).any()

@@ -100,9 +100,9 @@ def test_subnormal_smoothing_is_refused(gamma):
     ):
         with pytest.raises(InvalidParameterError, match=r"gamma: .* lose their digits"):
             call()
-    for stem in ("smooth_topk_hinge_alpha", "smooth_topk_hinge_beta"):
+    for object_name in ("smooth_topk_hinge_alpha", "smooth_topk_hinge_beta"):
         with pytest.raises(RefusedParameterError, match="gamma"):
-            refsolve.solve(f"{stem}.value", scores=F, y=1, k=2, gamma=gamma)
+            refsolve.solve(f"{object_name}.value", scores=F, y=1, k=2, gamma=gamma)
 
 
 @pytest.mark.parametrize("gamma", [SMALLEST, 1e-300, 1e-150])

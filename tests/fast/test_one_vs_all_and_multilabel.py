@@ -83,7 +83,7 @@ def test_features_beyond_matrices_and_heavy_weights():
 @pytest.mark.parametrize("make", BOTH)
 def test_paths_warm_starts_and_sets_to_watch(make):
     y = labels_of(make)
-    for loss in make.stems:
+    for loss in make.object_names:
         path = regularization_path(make(loss, tol=1e-4), X, y, [1.0, 0.01, 0.1], eval_set=[(X, y)])
         assert [model.C for model in path] == [0.01, 0.1, 1.0]
         for model in path:

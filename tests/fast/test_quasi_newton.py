@@ -110,7 +110,7 @@ def test_an_interrupted_run_certifies_where_it_is(features):
         trainer.run(state, 1e-6, 100, stop)
     del trainer._at
     assert state.n_iter == 0
-    trainer.settle(state)
+    trainer.finalize(state)
     assert state.n_iter == trainer.reached > 1
     assert 0.0 < state.gap < 0.9
     primal, dual = objectives(SOFTMAX, X, y, np.ones(N), state.W, trainer.dual_variables())

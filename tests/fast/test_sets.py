@@ -10,33 +10,38 @@ from refsolve import exact
 
 #: Parameters that many sets have; a set with others, or without signs, has a file of its own.
 COMMON = {"a", "y", "k", "r", "rho"}
-STEMS = sorted(
+OBJECTS = sorted(
     n
     for n in set(dir(sets)) - {"l1_ball"}
     if hasattr(module := getattr(sets, n), "project")
     and inspect.signature(module.project).parameters.keys() <= COMMON
 )
-MODULES = {stem: getattr(sets, stem) for stem in STEMS}
-HAS = {stem: inspect.signature(module.project).parameters for stem, module in MODULES.items()}
+MODULES = {object_name: getattr(sets, object_name) for object_name in OBJECTS}
+HAS = {
+    object_name: inspect.signature(module.project).parameters
+    for object_name, module in MODULES.items()
+}
 EPS = np.finfo(float).eps
 
 
-def parameters(stem, d, k, r, rho=0.0):
+def parameters(object_name, d, k, r, rho=0.0):
     """Those that the set has; the sides are drawn anew for every length."""
     y = np.random.default_rng(d).integers(0, 2, d)
     values = {"k": k, "r": r, "rho": rho, "y": y}
-    return {name: value for name, value in values.items() if name in HAS[stem]}
+    return {name: value for name, value in values.items() if name in HAS[object_name]}
 
 
-@pytest.mark.parametrize("stem", STEMS)
+@pytest.mark.parametrize("object_name", OBJECTS)
 @pytest.mark.parametrize("factor", [2.0**-990, 2.0**-500, 2.0**500, 2.0**990])
-def test_extreme_scales_are_exact_multiples(stem, factor, rng):
+def test_extreme_scales_are_exact_multiples(object_name, factor, rng):
     """Multiplying a and r by a power of two multiplies x by it, as long as nothing overflows."""
     for d in (7, 100):
         a = rng.standard_normal(d)
         for k in (1, 3):
-            x = MODULES[stem].project(a, **parameters(stem, d, k, 0.5, 0.5))
-            scaled = MODULES[stem].project(factor * a, **parameters(stem, d, k, 0.5 * factor, 0.5))
+            x = MODULES[object_name].project(a, **parameters(object_name, d, k, 0.5, 0.5))
+            scaled = MODULES[object_name].project(
+                factor * a, **parameters(object_name, d, k, 0.5 * factor, 0.5)
+            )
             np.testing.assert_array_equal(scaled, factor * x)
 
 
@@ -59,16 +64,16 @@ def test_printed_counterexamples():
     np.testing.assert_allclose(x, [0.1 / 42, 0.1 / 42], rtol=1e-14)
 
 
-@pytest.mark.parametrize("stem", STEMS)
-def test_integer_ties_do_not_cycle(stem):
+@pytest.mark.parametrize("object_name", OBJECTS)
+def test_integer_ties_do_not_cycle(object_name):
     """Rounding can make two guesses of the active set imply each other; the search must end."""
     rng = np.random.default_rng(12)
     rows = np.round(rng.standard_normal((400, 100)) * 2)
-    params = parameters(stem, 100, 5, 3.0, 0.5)
+    params = parameters(object_name, 100, 5, 3.0, 0.5)
     each = {n: np.tile(v, (400, 1)) if n == "y" else v for n, v in params.items()}
-    x = MODULES[stem].project(rows, **each)
+    x = MODULES[object_name].project(rows, **each)
     for row, result in zip(rows[:10], x, strict=False):
-        expected = exact.project(stem, row, **params).array()
+        expected = exact.project(object_name, row, **params).array()
         np.testing.assert_allclose(result, expected, atol=64 * EPS * 10, rtol=0)
 
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_sets import STEMS
+from test_sets import OBJECTS
 
 from fast import errors, sets
 
-PROJECTIONS = [getattr(sets, stem).project for stem in STEMS]
+PROJECTIONS = [getattr(sets, object_name).project for object_name in OBJECTS]
 
 
 def call(project, a, **params):
@@ -180,7 +180,7 @@ BAD_OWN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("stem", "wrong", "message"), BAD_OWN)
-def test_bad_parameters_of_single_sets(stem, wrong, message):
+@pytest.mark.parametrize(("object_name", "wrong", "message"), BAD_OWN)
+def test_bad_parameters_of_single_sets(object_name, wrong, message):
     with pytest.raises(errors.InvalidParameterError, match=message):
-        getattr(sets, stem).project(**{**OWN[stem], **wrong})
+        getattr(sets, object_name).project(**{**OWN[object_name], **wrong})

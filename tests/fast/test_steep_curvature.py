@@ -15,18 +15,20 @@ VECTORS = [[0.3, -0.2, 1.1, 0.0], [1e15, 1e-15, 1.0, 0.5], [-1e15, 1e15, 1e15, 2
 
 
 @pytest.mark.parametrize("t", [1e13, 1e99, 1e150])
-@pytest.mark.parametrize("stem", TOPK)
-def test_topk_entropies(stem, t):
+@pytest.mark.parametrize("object_name", TOPK)
+def test_topk_entropies(object_name, t):
     """The bracket of the multiplier must not grow with the curvature, nor may 1 - s decide alone."""
     for vector in VECTORS:
         main = np.array(vector)
         for k in (1, 2):
-            prox = Instance.of(f"{stem}.prox", v=main, k=k, t=t, costs=None)
-            answer = TOPK[stem].prox(main, k=k, t=t)
+            prox = Instance.of(f"{object_name}.prox", v=main, k=k, t=t, costs=None)
+            answer = TOPK[object_name].prox(main, k=k, t=t)
             assert certificates.judge(prox, Candidate(answer)).ok, (vector, k)
             params = {"q": main, "y": 3, "k_ii": t, "C": 1.0, "k": k}
-            update = Instance.of(f"{stem}.sdca_update", **params, costs=None, sample_weight=None)
-            answer = TOPK[stem].sdca_update(**params)
+            update = Instance.of(
+                f"{object_name}.sdca_update", **params, costs=None, sample_weight=None
+            )
+            answer = TOPK[object_name].sdca_update(**params)
             assert certificates.judge(update, Candidate(answer)).ok, (vector, k)
 
 

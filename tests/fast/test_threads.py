@@ -157,16 +157,16 @@ def batches() -> dict[str, Callable[[np.ndarray], Any]]:
     found: dict[str, Callable[[np.ndarray], Any]] = {"lambert": fast.functions.lambert_w_exp.value}
     own = {"k": 2, "y": rng.integers(0, 2, SCORES.shape), "r": WEIGHTS, "cap": WEIGHTS + 0.2}
     own |= {"b": SCORES, "low": -9.0, "high": np.full(9, 9.0), "capacity": 0.1 * WEIGHTS}
-    for stem in (n for n in dir(sets) if hasattr(getattr(sets, n), "project")):
-        project = getattr(sets, stem).project
+    for object_name in (n for n in dir(sets) if hasattr(getattr(sets, n), "project")):
+        project = getattr(sets, object_name).project
         names = project.__wrapped__ if hasattr(project, "__wrapped__") else project
         known = names.__code__.co_varnames[1 : names.__code__.co_argcount]
         given = {n: own[n] for n in known if n in own}
-        found[f"{stem} project"] = lambda a, p=project, g=given: p(a, **g)
-    for stem in set(dir(losses)) - {"average_precision"}:
-        if not hasattr(getattr(losses, stem), "value"):
+        found[f"{object_name} project"] = lambda a, p=project, g=given: p(a, **g)
+    for object_name in set(dir(losses)) - {"average_precision"}:
+        if not hasattr(getattr(losses, object_name), "value"):
             continue
-        loss = named(stem)
+        loss = named(object_name)
         y: Any = rng.integers(0, 9, 61)
         if loss.indicated:
             y = np.eye(9, dtype=int)[y]
@@ -182,7 +182,7 @@ def batches() -> dict[str, Callable[[np.ndarray], Any]]:
                 "prox": {"t": 1.0 + WEIGHTS, **labels},
             }.get(operation, labels)
             method = getattr(loss, operation)
-            found[f"{stem} {operation}"] = lambda a, f=method, g=arguments: f(a, **g)
+            found[f"{object_name} {operation}"] = lambda a, f=method, g=arguments: f(a, **g)
     return found
 
 

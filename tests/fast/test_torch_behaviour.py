@@ -73,7 +73,7 @@ def test_modules_are_pickled_without_state_and_round_gradients_to_the_precision(
     again = pickle.loads(pickle.dumps(module))
     assert torch.equal(again(scores, y), module(scores, y))
     assert module.state_dict() == {}
-    assert module.stem in repr(module)
+    assert module.object_name in repr(module)
     for half in (torch.float16, torch.bfloat16):
         found, slope = graded(module, scores.to(half), y)
         right, exact = graded(module, scores.to(half).float(), y)
@@ -104,7 +104,7 @@ def test_masked_classes_and_empty_batches():
     scores = torch.tensor([[1.0, 0.5, 0.2, -torch.inf, -torch.inf, 0.4]], dtype=torch.float64)
     y = torch.tensor([1])
     for module in LABELLED:
-        if module.stem.startswith("ova"):  # no loss of its own, below every margin
+        if module.object_name.startswith("ova"):  # no loss of its own, below every margin
             assert graded(module, scores, y)[0].isfinite()
             continue
         value, gradient = graded(module, scores, y)
@@ -189,7 +189,7 @@ def test_one_column_of_scores_teaches_nothing_and_is_refused(module):
     y = torch.tensor([0, 1, 0, 1])
     with pytest.raises(InvalidParameterError, match="scores: shape") as caught:
         module(torch.zeros(4, 1), y[:, None] if labelled else 0 * y)
-    if module.stem == "average_precision":
+    if module.object_name == "average_precision":
         assert "squeeze" in caught.value.fix
         assert graded(module, torch.zeros(4), y)[1].abs().sum() > 0
         assert module(torch.zeros(1), y[:1]) == 0  # a last batch of one

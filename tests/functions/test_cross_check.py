@@ -7,7 +7,7 @@ from refsolve import catalogue
 from verification import verify
 from verification.problems.problem import fast_candidate
 
-PROBLEMS = [f"{stem}.value" for stem in catalogue.stems("functions")]
+PROBLEMS = [f"{object_name}.value" for object_name in catalogue.object_names("functions")]
 
 
 def test_there_are_functions():

@@ -12,8 +12,12 @@ from verification.kit.loop import applicable
 from verification.problems.problem import fast_candidate, lookup
 from verification.reference_solvers import solvers
 
-STEMS = [s for s in catalogue.stems("losses") if not catalogue.load(s).SPEC.oracle_only]
-PROBLEMS = [f"{stem}.{operation}" for stem in STEMS for operation in catalogue.operations(stem)]
+OBJECTS = [s for s in catalogue.object_names("losses") if not catalogue.load(s).SPEC.oracle_only]
+PROBLEMS = [
+    f"{object_name}.{operation}"
+    for object_name in OBJECTS
+    for operation in catalogue.operations(object_name)
+]
 SOUND = {
     name: solver
     for name, solver in solvers.SOLVERS.items()
@@ -27,7 +31,7 @@ WHOLE = ("batch", "products")
 
 
 def test_there_are_losses():
-    assert len(STEMS) >= 15
+    assert len(OBJECTS) >= 15
 
 
 CHECKS = [(problem, check) for problem in PROBLEMS for check in applicable(lookup(problem))]
@@ -60,13 +64,18 @@ def test_sound_algorithms_pass(problem):
     assert report.worst_distance_ratio < 0.5
 
 
-@pytest.mark.parametrize("stem", [s for s in STEMS if "sdca_update" in catalogue.operations(s)])
-def test_the_update_with_no_step_is_the_gradient(stem):
+@pytest.mark.parametrize(
+    "object_name", [s for s in OBJECTS if "sdca_update" in catalogue.operations(s)]
+)
+def test_the_update_with_no_step_is_the_gradient(object_name):
     """Both name a maximiser of the same dual function where the Gram entry vanishes."""
-    module = catalogue.load(stem)
+    module = catalogue.load(object_name)
     curved = generator_of(module).smooth
-    update, gradient = fast_candidate(f"{stem}.sdca_update"), fast_candidate(f"{stem}.gradient")
-    for instance in families.draw(f"{stem}.gradient", "random", 30, seed=9):
+    update, gradient = (
+        fast_candidate(f"{object_name}.sdca_update"),
+        fast_candidate(f"{object_name}.gradient"),
+    )
+    for instance in families.draw(f"{object_name}.gradient", "random", 30, seed=9):
         params = instance.params
         scores, y = params.pop("scores"), params.pop("y")
         if params["sample_weight"] is None:

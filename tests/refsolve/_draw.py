@@ -12,18 +12,20 @@ from refsolve.errors import Status
 from refsolve.proofs import families
 from refsolve.proofs.loss import Loss, generator_of
 
-SETS = catalogue.stems("sets")
+SETS = catalogue.object_names("sets")
 #: The losses of one example's scores: not those over the rankings of a query.
-LOSSES = [s for s in catalogue.stems("losses") if not families.is_ranking(catalogue.load(s))]
+LOSSES = [s for s in catalogue.object_names("losses") if not families.is_ranking(catalogue.load(s))]
 #: The losses with a dual: all but the truncated ones.
-CONVEX = [stem for stem in LOSSES if "sdca_update" in catalogue.operations(stem)]
+CONVEX = [
+    object_name for object_name in LOSSES if "sdca_update" in catalogue.operations(object_name)
+]
 ENTROPIES = [s for s in LOSSES if not generator_of(catalogue.load(s)).rational]
 MULTICLASS = [s for s in CONVEX if families.of(catalogue.load(s)).name == "multiclass"]
 
 
-def set_params(stem: str, k: int, r: Any, d: int) -> dict[str, Any]:
+def set_params(object_name: str, k: int, r: Any, d: int) -> dict[str, Any]:
     """k, r, the two groups of entries where the set has them, and what else it declares, to suit them."""
-    module = catalogue.load(stem)
+    module = catalogue.load(object_name)
     values: dict[str, Any] = {}
     rng, exactly = np.random.default_rng([d, k]), isinstance(r, Fraction)
     for symbol in module.SPEC.symbols:
@@ -37,16 +39,16 @@ def set_params(stem: str, k: int, r: Any, d: int) -> dict[str, Any]:
     return values
 
 
-def biased(stem: str, rho: Any) -> dict[str, Any]:
+def biased(object_name: str, rho: Any) -> dict[str, Any]:
     """The weight rho for the sets that have one."""
-    return {"rho": rho} if catalogue.has_rho(catalogue.load(stem)) else {}
+    return {"rho": rho} if catalogue.has_rho(catalogue.load(object_name)) else {}
 
 
-def loss_params(stem: str, rng: np.random.Generator, d: int) -> dict[str, Any]:
+def loss_params(object_name: str, rng: np.random.Generator, d: int) -> dict[str, Any]:
     """Random k <= d and gamma where the loss has them, and what else it declares."""
     values = {"k": int(rng.integers(1, d + 1)), "gamma": float(10 ** rng.uniform(-1, 1))}
     found: dict[str, Any] = {}
-    for symbol in catalogue.load(stem).SPEC.symbols:
+    for symbol in catalogue.load(object_name).SPEC.symbols:
         own = symbol.name in values
         found[symbol.name] = values[symbol.name] if own else symbol.draw(rng, d, 1.0, found)
     return found
@@ -56,7 +58,7 @@ def loss_params(stem: str, rng: np.random.Generator, d: int) -> dict[str, Any]:
 class Example:
     """One random example of a loss: the ground truth in its family's form, costs, a weight."""
 
-    stem: str
+    object_name: str
     m: int
     y: Any
     costs: np.ndarray
@@ -66,12 +68,12 @@ class Example:
     @property
     def loss(self) -> Loss:
         """The formulas."""
-        return Loss(self.stem, self.params, self.family.size(self.m), self.y)
+        return Loss(self.object_name, self.params, self.family.size(self.m), self.y)
 
     @property
     def family(self) -> Any:
         """Its family."""
-        return families.of(catalogue.load(self.stem))
+        return families.of(catalogue.load(self.object_name))
 
     @property
     def own_costs(self) -> np.ndarray:
@@ -94,11 +96,11 @@ class Example:
 
 
 def example(
-    stem: str, rng: np.random.Generator, m: int | None = None, scale: float = 1.0
+    object_name: str, rng: np.random.Generator, m: int | None = None, scale: float = 1.0
 ) -> Example:
     """A random example with m classes."""
     m = int(rng.integers(2, 7)) if m is None else m
-    family = families.of(catalogue.load(stem))
+    family = families.of(catalogue.load(object_name))
     costs = rng.uniform(0, 2, size=m) * scale
     y: Any = int(rng.integers(m))
     if family.name == "multilabel":
@@ -106,7 +108,7 @@ def example(
     if family.name == "multiclass":
         costs[y] = 0
     weight = float(rng.uniform(0.2, 3))
-    return Example(stem, m, y, costs, weight, loss_params(stem, rng, family.size(m)))
+    return Example(object_name, m, y, costs, weight, loss_params(object_name, rng, family.size(m)))
 
 
 def rational_point(rng: np.random.Generator, d: int) -> list[Fraction]:

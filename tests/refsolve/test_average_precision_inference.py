@@ -15,7 +15,7 @@ from refsolve.exact import average_precision as exactly
 from refsolve.losses import average_precision as ap
 
 INFERENCE = "average_precision.loss_augmented_inference"
-STEM = "average_precision"
+OBJECT = "average_precision"
 
 
 def test_all_orders_all_interleavings_and_the_greedy_sums_agree_exactly():
@@ -128,7 +128,7 @@ def test_the_expression_in_a_variable_is_the_loss_and_its_minimum_is_the_model()
 
 @pytest.mark.parametrize("operation", ["value", "loss_augmented_inference"])
 def test_bad_arguments_are_refused_by_name(operation):
-    problem = f"{STEM}.{operation}"
+    problem = f"{OBJECT}.{operation}"
     good = {"scores": [0.5, 0.25, 0.0], "y": [1, 0, 1]}
     bad = {
         "scores": [[], [1.0, 2.0], [np.nan, 0, 1], [1e200, 0, 1], [[1.0, 2.0, 3.0]], "abc", None],

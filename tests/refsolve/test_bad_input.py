@@ -33,23 +33,23 @@ def _refused(argument, problem, **arguments):
     assert "Fix: " in message
 
 
-@pytest.mark.parametrize("stem", SETS)
+@pytest.mark.parametrize("object_name", SETS)
 @QUICK
 @given(bad=NOT_A_VECTOR)
-def test_projection_refuses_bad_points(stem, bad):
-    _refused("a", f"{stem}.projection", a=bad, **set_params(stem, 1, 1.0, 2))
+def test_projection_refuses_bad_points(object_name, bad):
+    _refused("a", f"{object_name}.projection", a=bad, **set_params(object_name, 1, 1.0, 2))
 
 
-@pytest.mark.parametrize("stem", SETS)
+@pytest.mark.parametrize("object_name", SETS)
 @QUICK
 @given(bad=NOT_A_NUMBER | st.floats(max_value=-1e-300) | st.floats(min_value=1e151))
-def test_projection_refuses_bad_parameters(stem, bad):
-    good = set_params(stem, 1, 1.0, 2)
+def test_projection_refuses_bad_parameters(object_name, bad):
+    good = set_params(object_name, 1, 1.0, 2)
     for name in ("r", "rho"):
-        if name in good or name in biased(stem, 1.0):
-            _refused(name, f"{stem}.projection", a=[1.0, 2.0], **{**good, name: bad})
+        if name in good or name in biased(object_name, 1.0):
+            _refused(name, f"{object_name}.projection", a=[1.0, 2.0], **{**good, name: bad})
     if "k" in good:
-        _refused("k", f"{stem}.projection", a=[1.0, 2.0], **{**good, "k": bad})
+        _refused("k", f"{object_name}.projection", a=[1.0, 2.0], **{**good, "k": bad})
 
 
 OPERATIONS = {
@@ -74,9 +74,9 @@ SCALARS = {
 @settings(max_examples=10, deadline=None, derandomize=True)
 @given(vector=NOT_A_VECTOR, scalar=NOT_A_NUMBER | st.floats(max_value=-1e-300))
 def test_losses_refuse_bad_arguments(problem, vector, scalar):
-    stem, operation = catalogue.split(problem)
+    object_name, operation = catalogue.split(problem)
     name, good = OPERATIONS[operation]
-    case = example(stem, np.random.default_rng(0), 3)
+    case = example(object_name, np.random.default_rng(0), 3)
     params = case.params
     good = {**good, "y": case.y} if "y" in good else {**good, **case.labels}
     if name in ("x", "v"):
@@ -94,24 +94,24 @@ def test_losses_refuse_bad_arguments(problem, vector, scalar):
                 _refused("y", problem, **{**good, **params, "y": wrong})
 
 
-@pytest.mark.parametrize("stem", LOSSES)
-def test_ranges_that_depend_on_the_number_of_classes(stem):
-    case = example(stem, np.random.default_rng(0), 3)
+@pytest.mark.parametrize("object_name", LOSSES)
+def test_ranges_that_depend_on_the_number_of_classes(object_name):
+    case = example(object_name, np.random.default_rng(0), 3)
     params = {**case.params, "k": 1} if "k" in case.params else case.params
     good = {"scores": [0.1, 0.2, 0.3], "y": case.y, **params}
     if "k" in params:
-        (symbol,) = (s for s in catalogue.load(stem).SPEC.symbols if s.name == "k")
+        (symbol,) = (s for s in catalogue.load(object_name).SPEC.symbols if s.name == "k")
         if symbol.high == "d":
-            _refused("k", f"{stem}.value", **{**good, "k": 3})
+            _refused("k", f"{object_name}.value", **{**good, "k": 3})
         else:
-            assert refsolve.solve(f"{stem}.value", **{**good, "k": 3}).status == "certified"
-        _refused("k", f"{stem}.value", **{**good, "k": 0})
+            assert refsolve.solve(f"{object_name}.value", **{**good, "k": 3}).status == "certified"
+        _refused("k", f"{object_name}.value", **{**good, "k": 0})
     if "gamma" in params:
-        _refused("gamma", f"{stem}.value", **{**good, "gamma": 0.0})
-    _refused("scores", f"{stem}.value", **{**good, "scores": [1.0]})
+        _refused("gamma", f"{object_name}.value", **{**good, "gamma": 0.0})
+    _refused("scores", f"{object_name}.value", **{**good, "scores": [1.0]})
     if case.family.name == "multiclass":
-        _refused("costs", f"{stem}.value", **good, costs=[1.0, 1.0, 1.0])
-    _refused("nonsense", f"{stem}.value", **good, nonsense=1)
+        _refused("costs", f"{object_name}.value", **good, costs=[1.0, 1.0, 1.0])
+    _refused("nonsense", f"{object_name}.value", **good, nonsense=1)
 
 
 @pytest.mark.parametrize("problem", refsolve.problems())
@@ -136,15 +136,15 @@ def test_unknown_solver():
     k=st.integers(1, 7),
     r=st.floats(0, 1e6),
     rho=st.floats(0, 1e3),
-    stem=st.sampled_from(SETS),
+    object_name=st.sampled_from(SETS),
 )
-def test_any_valid_projection_is_answered(a, k, r, rho, stem):
+def test_any_valid_projection_is_answered(a, k, r, rho, object_name):
     point = np.array(a)
-    params = set_params(stem, k, r, point.size) | biased(stem, rho)
-    result = refsolve.solve(f"{stem}.projection", a=point, **params)
+    params = set_params(object_name, k, r, point.size) | biased(object_name, rho)
+    result = refsolve.solve(f"{object_name}.projection", a=point, **params)
     assert (point == a).all()
     assert result.certificate.gap >= 0
-    truth = refsolve.exact.project(stem, a, **params).array()
+    truth = refsolve.exact.project(object_name, a, **params).array()
     error = np.linalg.norm(result.x - truth)
     assert error <= result.certificate.distance + 1e-15 * (1 + np.linalg.norm(truth))
 
@@ -154,20 +154,20 @@ def test_any_valid_projection_is_answered(a, k, r, rho, stem):
     scores=st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=6),
     k=st.integers(1, 7),
     gamma=st.floats(1e-6, 1e6),
-    stem=st.sampled_from(LOSSES),
+    object_name=st.sampled_from(LOSSES),
     operation=st.sampled_from(["value", "gradient"]),
 )
-def test_any_loss_is_answered_or_refused_by_name(scores, k, gamma, stem, operation):
-    module = catalogue.load(stem)
+def test_any_loss_is_answered_or_refused_by_name(scores, k, gamma, object_name, operation):
+    module = catalogue.load(object_name)
     names, m = module.SPEC.names, len(scores)
     y = (
         0
-        if "y" not in example(stem, np.random.default_rng(0), 2).labels
+        if "y" not in example(object_name, np.random.default_rng(0), 2).labels
         else np.eye(m, dtype=int)[0]
     )
     params = {n: v for n, v in (("k", k), ("gamma", gamma)) if n in names}
     if "k" in params and k > m - 1 and "d" in [s.high for s in module.SPEC.symbols]:
-        _refused("k", f"{stem}.{operation}", scores=scores, y=y, **params)
+        _refused("k", f"{object_name}.{operation}", scores=scores, y=y, **params)
     else:
-        result = refsolve.solve(f"{stem}.{operation}", scores=scores, y=y, **params)
+        result = refsolve.solve(f"{object_name}.{operation}", scores=scores, y=y, **params)
         assert str(result.status) == "certified"

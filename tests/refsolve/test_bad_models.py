@@ -29,7 +29,7 @@ GOOD = {
     "top_push": {"X": X, "y": (Y > 0).astype(int), "C": 1.0},
 }  # fmt: skip
 NUMBERS = (-1.0, np.nan, np.inf, "1", True, [1.0])
-KERNELS = [stem for stem, given in GOOD.items() if stem.startswith("svm")]
+KERNELS = [object_name for object_name, given in GOOD.items() if object_name.startswith("svm")]
 #: What is wrong for every model that has the argument.
 ANYWHERE = {
     "X": [[1.0, 2.0], np.zeros((0, 2)), np.zeros((2, 0)), None, np.array([["a"], ["b"]], dtype=object)],
@@ -196,11 +196,15 @@ CERTIFICATES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("stem", "says", "change"), SPECIAL)
-def test_bad_input_is_named(stem, says, change):
-    given = {n: v for n, v in (GOOD[stem] | change).items() if n != "Z" or "Z" in GOOD[stem]}
+@pytest.mark.parametrize(("object_name", "says", "change"), SPECIAL)
+def test_bad_input_is_named(object_name, says, change):
+    given = {
+        n: v
+        for n, v in (GOOD[object_name] | change).items()
+        if n != "Z" or "Z" in GOOD[object_name]
+    }
     given = {n: v for n, v in given.items() if v is not ...}
-    name = "multiclass_erm" if stem == "indicators" else stem
+    name = "multiclass_erm" if object_name == "indicators" else object_name
     for operation in {"primal", "dual"} & set(catalogue.operations(name)):
         with pytest.raises(InvalidParameterError, match=says) as caught:
             refsolve.solve(f"{name}.{operation}", **given)
@@ -208,17 +212,17 @@ def test_bad_input_is_named(stem, says, change):
         assert caught.value.fix
 
 
-@pytest.mark.parametrize(("stem", "says", "passed"), CERTIFICATES)
-def test_what_cannot_be_certified_is_named(stem, says, passed):
+@pytest.mark.parametrize(("object_name", "says", "passed"), CERTIFICATES)
+def test_what_cannot_be_certified_is_named(object_name, says, passed):
     with pytest.raises(InvalidParameterError, match=says):
-        getattr(models, stem).certificate(**GOOD[stem] | passed)
+        getattr(models, object_name).certificate(**GOOD[object_name] | passed)
 
 
-@pytest.mark.parametrize("stem", KERNELS)
+@pytest.mark.parametrize("object_name", KERNELS)
 @pytest.mark.parametrize("K", [-X @ X.T, np.triu(np.ones((6, 6))), X])
-def test_kernels_must_be_kernels(stem, K):
+def test_kernels_must_be_kernels(object_name, K):
     with pytest.raises(InvalidGramError) as caught:
-        refsolve.solve(f"{stem}.primal", **{**GOOD[stem], "X": None, "K": K})
+        refsolve.solve(f"{object_name}.primal", **{**GOOD[object_name], "X": None, "K": K})
     assert caught.value.argument == "K"
 
 
@@ -229,11 +233,11 @@ def test_a_gap_asks_for_what_it_needs():
         )
 
 
-@pytest.mark.parametrize("stem", GOOD)
-def test_arguments_are_not_changed(stem):
-    given = {n: np.array(v) if isinstance(v, list) else v for n, v in GOOD[stem].items()}
+@pytest.mark.parametrize("object_name", GOOD)
+def test_arguments_are_not_changed(object_name):
+    given = {n: np.array(v) if isinstance(v, list) else v for n, v in GOOD[object_name].items()}
     before = {n: np.array(v, copy=True) for n, v in given.items()}
-    name = "multiclass_erm" if stem == "indicators" else stem
+    name = "multiclass_erm" if object_name == "indicators" else object_name
     refsolve.solve(f"{name}.primal", **given)
     for n, value in before.items():
         np.testing.assert_array_equal(given[n], value)

@@ -11,34 +11,39 @@ from refsolve import catalogue, declared, protocols
 from refsolve.errors import InvalidParameterError, OracleUncertainError, Status, UnknownProblemError
 
 
-def test_stems_are_the_files():
+def test_objects_are_the_files():
     for kind in catalogue.OPERATIONS:
         package = __import__(f"refsolve.{kind}", fromlist=["__file__"])
         files = {name for name in dir(package) if not name.startswith("_")}
-        assert files == set(catalogue.stems(kind))
-        for stem in files:
-            assert getattr(package, stem) is catalogue.load(stem)
-    assert len(set(catalogue.stems())) == len(catalogue.stems())
+        assert files == set(catalogue.object_names(kind))
+        for object_name in files:
+            assert getattr(package, object_name) is catalogue.load(object_name)
+    assert len(set(catalogue.object_names())) == len(catalogue.object_names())
 
 
-def test_problems_are_stems_times_operations():
+def test_problems_are_objects_times_operations():
     assert refsolve.list_problems() == refsolve.problems()
     assert "topk_simplex_alpha.projection" in refsolve.problems("sets")
     assert "multiclass_erm.dual" in refsolve.problems()
     expected = sum(
-        len(catalogue.operations(s)) for k in catalogue.OPERATIONS for s in catalogue.stems(k)
+        len(catalogue.operations(s))
+        for k in catalogue.OPERATIONS
+        for s in catalogue.object_names(k)
     )
     assert len(refsolve.problems()) == expected
 
 
-@pytest.mark.parametrize("stem", catalogue.stems())
-def test_modules_have_every_member_of_their_protocol(stem):
-    module = catalogue.load(stem)
-    protocol = protocols.wanted(catalogue.kind(stem), module)
+@pytest.mark.parametrize("object_name", catalogue.object_names())
+def test_modules_have_every_member_of_their_protocol(object_name):
+    module = catalogue.load(object_name)
+    protocol = protocols.wanted(catalogue.kind(object_name), module)
     assert protocols.missing(protocol, module) == []
     if protocol is protocols.Loss:
         assert protocols.missing(protocols.Set, catalogue.load(module.dual_set)) == []
-    assert f"_{stem}: protocols.{protocol.__name__} = {stem}" in declared.program().splitlines()
+    assert (
+        f"_{object_name}: protocols.{protocol.__name__} = {object_name}"
+        in declared.program().splitlines()
+    )
 
 
 @pytest.mark.parametrize(
@@ -67,11 +72,15 @@ def test_what_a_module_lacks_is_named(protocol, members):
     }  # fmt: skip
 
 
-def test_only_stems_without_a_twin_are_flagged():
-    specs = {stem: catalogue.load(stem).SPEC for stem in catalogue.stems()}
-    flagged = {stem: spec.erratum for stem, spec in specs.items() if spec.erratum}
+def test_only_objects_without_a_twin_are_flagged():
+    specs = {
+        object_name: catalogue.load(object_name).SPEC for object_name in catalogue.object_names()
+    }
+    flagged = {object_name: spec.erratum for object_name, spec in specs.items() if spec.erratum}
     assert flagged == {"topk_hinge_alpha_printed": "E1", "pointwise_risk": "E10"}
-    assert {stem for stem, spec in specs.items() if spec.oracle_only or spec.reason} == set(flagged)
+    assert {
+        object_name for object_name, spec in specs.items() if spec.oracle_only or spec.reason
+    } == set(flagged)
 
 
 def test_an_unknown_name_is_no_attribute():
@@ -84,7 +93,7 @@ def test_errors_survive_pickling_and_say_what_to_do():
 
     errors = [
         InvalidParameterError("k", 0, "k >= 1", "raise k"),
-        UnknownProblemError("x", ["y"], "stem"),
+        UnknownProblemError("x", ["y"], "object_name"),
         OracleUncertainError("simplex.projection", "gap 1"),
     ]
     for error in errors:

@@ -159,7 +159,7 @@ TOLD: dict[str, Told] = {
 }  # fmt: skip
 
 
-def posed(make: Callable[[Any], Any], size: Any) -> tuple[cp.Problem, Any]:
+def canonicalized(make: Callable[[Any], Any], size: Any) -> tuple[cp.Problem, Any]:
     x = cp.Variable(size)
     objective, constraints = make(x)
     sides = cp.problems.objective.Minimize, cp.problems.objective.Maximize
@@ -170,7 +170,7 @@ def posed(make: Callable[[Any], Any], size: Any) -> tuple[cp.Problem, Any]:
 @pytest.mark.parametrize("name", TOLD)
 def test_what_is_told_is_true(name: str) -> None:
     told = TOLD[name]
-    problem, x = posed(told.make, told.size)
+    problem, x = canonicalized(told.make, told.size)
     if isinstance(told.at, str):
         problem.solve(solver=told.at)
     elif told.at is not None:
@@ -215,7 +215,7 @@ REFUSED: list[tuple[Any, str]] = [
 @pytest.mark.parametrize(("make", "words"), REFUSED)
 def test_problems_out_of_reach_are_named_errors(make: Callable[[Any], Any], words: str) -> None:
     with pytest.raises(InvalidParameterError, match=words):
-        certify(posed(make, 5)[0])
+        certify(canonicalized(make, 5)[0])
 
 
 S = cp.Variable((2, 2), symmetric=True)

@@ -15,8 +15,8 @@ ENTROPIES = [("softmax", {}), ("topk_entropy_alpha", {"k": 2}), ("topk_entropy_b
 
 
 @pytest.mark.parametrize("size", [1.0, 1e2, 1e4])
-@pytest.mark.parametrize(("stem", "given"), ENTROPIES)
-def test_on_exponential_cones_it_agrees_with_clarabel(stem, given, size):
+@pytest.mark.parametrize(("object_name", "given"), ENTROPIES)
+def test_on_exponential_cones_it_agrees_with_clarabel(object_name, given, size):
     rng = np.random.default_rng(41)
     for _ in range(3):
         v, scores = size * rng.standard_normal((2, 6))
@@ -25,7 +25,7 @@ def test_on_exponential_cones_it_agrees_with_clarabel(stem, given, size):
             ("value", {"scores": scores, "y": 1}),
         ):
             found = {
-                name: refsolve.solve(f"{stem}.{operation}", solver=name, **asked, **given)
+                name: refsolve.solve(f"{object_name}.{operation}", solver=name, **asked, **given)
                 for name in ("CLARABEL", "ECOS")
             }
             assert {answer.status for answer in found.values()} == {Status.CERTIFIED}

@@ -21,25 +21,25 @@ MULTICLASS = ["softmax", *TOPK]
 
 def sixty_digits(b, alpha, coupled, k, *, beta):
     """The same minimiser in fifty digits, which proves itself: x, 1 - s, log(1 - s), and the loss if alpha = 0."""
-    stem = "topk_simplex_beta" if beta else "topk_simplex_alpha"
+    object_name = "topk_simplex_beta" if beta else "topk_simplex_alpha"
     exact = tuple(Fraction(float(v)) for v in b)
-    posed = curved.Curved(
-        Entropy(), stem, (("k", k), ("r", 1)), exact, Fraction(alpha), int(coupled), 1.0
+    canonicalized = curved.Curved(
+        Entropy(), object_name, (("k", k), ("r", 1)), exact, Fraction(alpha), int(coupled), 1.0
     )
-    found = curved.solve(posed)
-    with curved.precision(posed):
+    found = curved.solve(canonicalized)
+    with curved.precision(canonicalized):
         rest = found.complement[0]
-        return found.x, rest, rest.ln(), curved.value(posed, found) if alpha == 0 else None
+        return found.x, rest, rest.ln(), curved.value(canonicalized, found) if alpha == 0 else None
 
 
 SCALES = [(1.0, 0.0), (30.0, 0.0), (300.0, 1e-300), (30.0, 1.0), (1e4, 1e3), (3.0, 1e10)]
 
 
 @pytest.mark.parametrize(("scale", "alpha"), SCALES)
-@pytest.mark.parametrize("stem", TOPK)
-def test_roots_have_the_digits_of_sixty_digit_arithmetic(stem, scale, alpha):
-    rng = np.random.default_rng(int(scale) + (stem == TOPK[0]))
-    beta = stem == "topk_entropy_beta"
+@pytest.mark.parametrize("object_name", TOPK)
+def test_roots_have_the_digits_of_sixty_digit_arithmetic(object_name, scale, alpha):
+    rng = np.random.default_rng(int(scale) + (object_name == TOPK[0]))
+    beta = object_name == "topk_entropy_beta"
     for coupled in (False, True) if alpha else (False,):
         d = int(rng.integers(1, 5))
         k = int(rng.integers(1, d + 1))
@@ -57,7 +57,7 @@ def test_roots_have_the_digits_of_sixty_digit_arithmetic(stem, scale, alpha):
         assert low <= exact <= high
         assert high - low <= 1e-15 * size
         if alpha == 0:
-            lower, upper = Loss(stem, {"k": k}, d).value_bounds(b.astype(Real))
+            lower, upper = Loss(object_name, {"k": k}, d).value_bounds(b.astype(Real))
             value = Real(str(loss))
             assert abs(upper - value) <= 1e-18 * size
             assert abs(lower - value) <= 1e-18 * size
@@ -72,38 +72,41 @@ def test_a_plateau_of_saturated_caps_keeps_the_digits_of_one_minus_s():
     assert float(root.point()[1]) == pytest.approx(np.exp(-60) / 2, rel=1e-12)
 
 
-@pytest.mark.parametrize("stem", MULTICLASS)
-def test_a_given_complement_is_judged_to_its_last_digits(stem):
-    params = {} if stem == "softmax" else {"k": 2}
+@pytest.mark.parametrize("object_name", MULTICLASS)
+def test_a_given_complement_is_judged_to_its_last_digits(object_name):
+    params = {} if object_name == "softmax" else {"k": 2}
     d, params_d = 3, params
-    loss = Loss(stem, params_d, d)
+    loss = Loss(object_name, params_d, d)
     for top in (-5.0, 40.0, 690.0, 1e4):
         scores = np.array([0.0, top, top - 1.0, top - 30.0])
         best = loss.maximum(np.asarray(scores[1:], Real))
         rest = float(best.rest[0])
         g = -loss.block(best.x, 0).astype(float)
         given = {"scores": scores, "y": 0, **params}
-        right = certificates.gradient(stem, g, complement=rest, **given)
+        right = certificates.gradient(object_name, g, complement=rest, **given)
         assert right.complement <= 1e-15 * (1 + abs(top))
         assert right.gap <= 1e-13 * right.scale
         assert right.distance <= 1e-14 * (1 + abs(top))
-        assert np.isnan(certificates.gradient(stem, g, **given).complement)
+        assert np.isnan(certificates.gradient(object_name, g, **given).complement)
         if rest > 0:
-            wrong = certificates.gradient(stem, g, complement=rest * (1 + 1e-9), **given)
+            wrong = certificates.gradient(object_name, g, complement=rest * (1 + 1e-9), **given)
             assert wrong.complement == pytest.approx(1e-9, rel=1e-3)
-        lost = certificates.gradient(stem, g, complement=max(0.0, 1 - g[1:].sum()), **given)
+        lost = certificates.gradient(object_name, g, complement=max(0.0, 1 - g[1:].sum()), **given)
         assert lost.complement > 1e-3 or top < 36 or rest == 0
     prox = {"v": np.array([690.0, 689.0, 1.0]), "t": 2.0}
     b = np.asarray(prox["v"], Real)
     x, rest = loss.propose(b, 2.0)
     u = (b - 2 * x).astype(float)
-    assert certificates.prox(stem, u, complement=float(rest), **prox, **params).complement < 1e-12
-    assert certificates.prox(stem, u, complement=0.0, **prox, **params).complement == np.inf
+    assert (
+        certificates.prox(object_name, u, complement=float(rest), **prox, **params).complement
+        < 1e-12
+    )
+    assert certificates.prox(object_name, u, complement=0.0, **prox, **params).complement == np.inf
     q = np.array([0.0, 690.0, 689.0, 1.0])
     x, rest = loss.generator._root(loss.domain, q[1:].astype(Real), Real(3), coupled=True).point()
     a = 2 * loss.block(x, 0).astype(float)
     update = {"q": q, "y": 0, "k_ii": 1.5, "C": 2.0, **params}
-    proof = certificates.sdca_update(stem, a, complement=float(rest), **update)
+    proof = certificates.sdca_update(object_name, a, complement=float(rest), **update)
     assert proof.complement < 1e-12
     assert proof.gap <= 1e-13 * proof.scale
 
@@ -123,12 +126,12 @@ def test_complements_that_make_no_sense_are_refused():
 def test_large_scores_and_both_ends_of_the_step():
     """Certified at score scale 1e4: updates for alpha to 1e10, proxes for steps to 1e6."""
     rng = np.random.default_rng(74)
-    for stem in MULTICLASS:
-        params = {} if stem == "softmax" else {"k": 2}
+    for object_name in MULTICLASS:
+        params = {} if object_name == "softmax" else {"k": 2}
         for scale, t in ((1e4, 1.0), (1.0, 1e-300), (1.0, 1e-8), (1e4, 1e10), (1.0, 1e10)):
             q = rng.normal(size=5) * scale
-            certified(f"{stem}.prox", v=q[1:], t=min(t, 1e6), **params)
-            certified(f"{stem}.sdca_update", q=q, y=0, k_ii=t, **params)
+            certified(f"{object_name}.prox", v=q[1:], t=min(t, 1e6), **params)
+            certified(f"{object_name}.sdca_update", q=q, y=0, k_ii=t, **params)
 
 
 # ---- truncated

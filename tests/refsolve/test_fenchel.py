@@ -131,14 +131,14 @@ CASES = {
 }  # fmt: skip
 
 
-def stem_of(name):
+def object_of(name):
     return name.replace(",", "").split()[0]
 
 
 def declared(name):
     """The model, as it is declared; that of the risk is written here, as the largest of m cuts."""
-    if stem_of(name) != "multiclass_erm":
-        return catalogue.load(stem_of(name)).declaration(**CASES[name])
+    if object_of(name) != "multiclass_erm":
+        return catalogue.load(object_of(name)).declaration(**CASES[name])
     X, y, m, n = RISK["X"], RISK["y"], 3, 7
     against = np.eye(m) - np.eye(m)[y][:, None]  # (n, m, m): f_j - f_y
     rows = (against[:, :, None] * X[:, None, :, None]).reshape(n * m, 2 * m)
@@ -148,7 +148,7 @@ def declared(name):
 
 def optimum(name):
     """Certified, by the formulas that are printed."""
-    return refsolve.solve(f"{stem_of(name)}.dual", **CASES[name]).raise_if_uncertain().value
+    return refsolve.solve(f"{object_of(name)}.dual", **CASES[name]).raise_if_uncertain().value
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -332,7 +332,7 @@ def test_a_wrong_declaration_is_found(name, wrong, change, monkeypatch):
         return
     if not abs(model.dual(dual) - optimum(name)) <= 1e-6 * (1 + abs(optimum(name))):
         return
-    module, loss = catalogue.load(stem_of(name)), CASES[name].get("loss")
+    module, loss = catalogue.load(object_of(name)), CASES[name].get("loss")
     right = module.declaration
 
     def wrongly(*args, **given):
@@ -340,7 +340,7 @@ def test_a_wrong_declaration_is_found(name, wrong, change, monkeypatch):
         return change(model) if given.get("loss") == loss else model
 
     monkeypatch.setattr(module, "declaration", wrongly)
-    assert any("declared" in text for text in printed.disagreements(stem_of(name)))
+    assert any("declared" in text for text in printed.disagreements(object_of(name)))
 
 
 # ---- losses and maps

@@ -12,7 +12,7 @@ import refsolve
 from refsolve import catalogue, certificates
 from refsolve.errors import InvalidParameterError
 
-FUNCTIONS = catalogue.stems("functions")
+FUNCTIONS = catalogue.object_names("functions")
 POINTS = [-1e5, -745.0, -700.0, -36.0, -1.0, 0.0, 0.4, 1.0, 1.1, 3.0, 50.0, 710.0, 1e6, 1e20, 1e100]
 
 
@@ -57,5 +57,7 @@ def test_bad_arguments_are_named(bad):
 
 def test_every_function_is_listed():
     assert "lambert_w_exp" in FUNCTIONS
-    assert set(refsolve.problems("functions")) == {f"{stem}.value" for stem in FUNCTIONS}
+    assert set(refsolve.problems("functions")) == {
+        f"{object_name}.value" for object_name in FUNCTIONS
+    }
     assert refsolve.functions.lambert_w_exp.SPEC.kind == "functions"

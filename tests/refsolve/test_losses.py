@@ -10,7 +10,9 @@ from _draw import CONVEX, MULTICLASS
 import refsolve
 from refsolve import catalogue, certificates, derive, oracle
 
-SMOOTH = [stem for stem in MULTICLASS if "gamma" in catalogue.load(stem).SPEC.names]
+SMOOTH = [
+    object_name for object_name in MULTICLASS if "gamma" in catalogue.load(object_name).SPEC.names
+]
 
 
 def _top(z, k):
@@ -52,12 +54,12 @@ def test_the_printed_dual_is_not_the_dual_of_the_printed_loss():
     assert supremum == pytest.approx(0, abs=1e-7)
 
 
-@pytest.mark.parametrize("stem", [s for s in CONVEX if "k" in catalogue.load(s).SPEC.names])
-def test_the_value_at_k_equal_to_d_can_be_handed_to_a_second_solver(stem):
+@pytest.mark.parametrize("object_name", [s for s in CONVEX if "k" in catalogue.load(s).SPEC.names])
+def test_the_value_at_k_equal_to_d_can_be_handed_to_a_second_solver(object_name):
     # cvxpy's sum_largest raises there when k is the size: the declarations must not use it
     z = cp.Variable(3)
-    params = {"k": 3} | ({"gamma": 1.0} if stem in SMOOTH else {})
-    value = catalogue.load(stem).value(z, **params) + cp.sum_squares(z - 1)
+    params = {"k": 3} | ({"gamma": 1.0} if object_name in SMOOTH else {})
+    value = catalogue.load(object_name).value(z, **params) + cp.sum_squares(z - 1)
     problem = cp.Problem(cp.Minimize(value))
     for solver, settings in oracle.SOLVERS.items():
         with warnings.catch_warnings():
@@ -68,5 +70,7 @@ def test_the_value_at_k_equal_to_d_can_be_handed_to_a_second_solver(stem):
                 assert solver == "OSQP"
                 continue
         # phi(z) + ||z - 1||^2 is the prox at v = 1 and t = 1/2, without costs
-        proof = certificates.prox(stem, z.value, np.ones(3), t=0.5, costs=np.zeros(3), **params)
+        proof = certificates.prox(
+            object_name, z.value, np.ones(3), t=0.5, costs=np.zeros(3), **params
+        )
         assert proof.gap <= oracle.TOLERANCE * proof.scale

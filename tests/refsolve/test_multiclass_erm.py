@@ -11,10 +11,10 @@ from refsolve.models import multiclass_erm as erm
 from refsolve.proofs import domain
 
 
-def _problem(stem, rng, *, gram, weights=True):
+def _problem(object_name, rng, *, gram, weights=True):
     n, m, d = int(rng.integers(2, 9)), int(rng.integers(2, 5)), 2
     X = rng.normal(size=(n, d))
-    cases = [example(stem, rng, m) for _ in range(n)]
+    cases = [example(object_name, rng, m) for _ in range(n)]
     y = np.array([case.y for case in cases])
     costs = np.array([case.costs for case in cases])
     weight = rng.uniform(0, 3, size=n)
@@ -27,30 +27,30 @@ def _problem(stem, rng, *, gram, weights=True):
 
 
 @pytest.mark.parametrize("gram", [False, True])
-@pytest.mark.parametrize("stem", CONVEX)
-def test_strong_duality_with_costs_and_weights(stem, gram):
+@pytest.mark.parametrize("object_name", CONVEX)
+def test_strong_duality_with_costs_and_weights(object_name, gram):
     rng = np.random.default_rng(61)
     for _ in range(3):
-        y, given = _problem(stem, rng, gram=gram)
-        p = certified("multiclass_erm.primal", loss=stem, y=y, **given)
-        d = certified("multiclass_erm.dual", loss=stem, y=y, **given)
+        y, given = _problem(object_name, rng, gram=gram)
+        p = certified("multiclass_erm.primal", loss=object_name, y=y, **given)
+        d = certified("multiclass_erm.dual", loss=object_name, y=y, **given)
         assert p.value == pytest.approx(d.value, abs=1e-7)
         model = {"B" if gram else "W": p.x}
-        both = erm.certificate(stem, y, A=d.x, **model, **given)
+        both = erm.certificate(object_name, y, A=d.x, **model, **given)
         assert both.gap <= 1e-6 * max(1, p.value)
         assert both.primal - both.dual == pytest.approx(both.gap, abs=1e-12)
-        assert erm.primal(stem, y, **model, **given) == pytest.approx(both.primal, abs=1e-14)
-        assert erm.dual(stem, y, A=d.x, **given) == pytest.approx(both.dual, abs=1e-14)
+        assert erm.primal(object_name, y, **model, **given) == pytest.approx(both.primal, abs=1e-14)
+        assert erm.dual(object_name, y, A=d.x, **given) == pytest.approx(both.dual, abs=1e-14)
         assert (d.x[:, 0] == 0).all()  # the example of weight 0
 
 
-@pytest.mark.parametrize("stem", CONVEX)
-def test_the_linear_kernel_gives_the_linear_model(stem):
+@pytest.mark.parametrize("object_name", CONVEX)
+def test_the_linear_kernel_gives_the_linear_model(object_name):
     rng = np.random.default_rng(62)
-    y, given = _problem(stem, rng, gram=False)
+    y, given = _problem(object_name, rng, gram=False)
     X = given.pop("X")
-    linear = refsolve.solve("multiclass_erm.primal", loss=stem, y=y, X=X, **given)
-    kernel = refsolve.solve("multiclass_erm.primal", loss=stem, y=y, K=X @ X.T, **given)
+    linear = refsolve.solve("multiclass_erm.primal", loss=object_name, y=y, X=X, **given)
+    kernel = refsolve.solve("multiclass_erm.primal", loss=object_name, y=y, K=X @ X.T, **given)
     assert linear.value == pytest.approx(kernel.value, abs=1e-8)
     # both weights are at most their certified distance from the one minimiser
     gram_weights = X.T @ kernel.x.T
@@ -63,8 +63,8 @@ def test_erratum_e1_changes_the_optimum():
     # n = 2, x = (1, 1), y = (0, 1), m = 3, k = 2, lambda = .1: 8/15 as printed, 2/15 over the others
     given = {"X": [[1.0], [1.0]], "y": [0, 1], "n_classes": 3, "lam": 0.1, "k": 2}
     optimum = {
-        stem: refsolve.solve("multiclass_erm.primal", loss=stem, **given).value
-        for stem in ("topk_hinge_alpha", "topk_hinge_alpha_printed", "topk_hinge_beta")
+        object_name: refsolve.solve("multiclass_erm.primal", loss=object_name, **given).value
+        for object_name in ("topk_hinge_alpha", "topk_hinge_alpha_printed", "topk_hinge_beta")
     }
     assert optimum["topk_hinge_alpha"] == pytest.approx(2 / 15, abs=1e-9)
     assert optimum["topk_hinge_alpha_printed"] == pytest.approx(8 / 15, abs=1e-9)

@@ -60,9 +60,9 @@ def test_nothing_is_printed(capfd):
 
 
 @pytest.mark.parametrize("magnitude", [1e-310, 1e-100, 1e100, 1e150])
-@pytest.mark.parametrize("stem", SETS)
-def test_extreme_magnitudes(stem, magnitude):
-    params = set_params(stem, 2, 1.0, 3) | biased(stem, 0.1)
+@pytest.mark.parametrize("object_name", SETS)
+def test_extreme_magnitudes(object_name, magnitude):
+    params = set_params(object_name, 2, 1.0, 3) | biased(object_name, 0.1)
     a = np.array([1.0, 0.5, -1.0]) * magnitude
-    result = certified(f"{stem}.projection", a=a, **params)
+    result = certified(f"{object_name}.projection", a=a, **params)
     assert np.isfinite(result.x).all()

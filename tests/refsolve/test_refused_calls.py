@@ -8,7 +8,7 @@ import pytest
 
 import refsolve
 from refsolve import certificates, exact
-from refsolve.catalogue import load, stems
+from refsolve.catalogue import load, object_names
 from refsolve.errors import InvalidParameterError, UnknownProblemError
 from refsolve.exact import average_precision as ranked
 from refsolve.exact import faces
@@ -22,7 +22,7 @@ UNKNOWN = [
     (r"did you mean 'topk_cone\.projection'", refsolve.solve, ("topk_kone.projection",), {"a": [1.0], "k": 1}),
     ("topk_cone'", refsolve.solve, ("topk_cone",), {}),
     ("'topk_hinge_alpha'", load, ("topk_hinge_alfa",), {}),
-    ("kind", stems, ("lossess",), {}),
+    ("kind", object_names, ("lossess",), {}),
     ("topk_cone", exact.project, ("topk_con", [1.0]), {"k": 1}),
 ]  # fmt: skip
 REFUSED = [
@@ -49,7 +49,7 @@ REFUSED = [
       ([1, 1], [0, 0], [-1, -1], [1, 2], [0, -1, 1], [1, np.nan], "ab", [[0, 1]], [], [None, 1])),
     *(("coefficients", certificates.loss_augmented_inference, (AP, x, S, Y), {}) for x in ([np.nan, 0, 0], [0.0, 0.0])),
     ("dual", certificates.loss_augmented_inference, (AP, NONE, S, Y), {"dual": np.zeros((3, 1))}),
-    ("stem", certificates.loss_augmented_inference, ("softmax", NONE, S, Y), {}),
+    ("object_name", certificates.loss_augmented_inference, ("softmax", NONE, S, Y), {}),
     ("costs", certificates.loss_value, (AP, 0.5, S, Y), {"costs": [1.0, 1.0, 1.0]}),
     ("sample_weight", certificates.loss_value, (AP, 0.5, S, Y), {"sample_weight": 2.0}),
     ("loss", certificates.gradient, (AP, NONE, S, Y), {}),

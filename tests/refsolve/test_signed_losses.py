@@ -11,8 +11,8 @@ import refsolve
 from refsolve.errors import InvalidParameterError
 
 
-def _value(stem, scores, y, **params):
-    result = certified(f"{stem}.value", scores=scores, y=y, **params)
+def _value(object_name, scores, y, **params):
+    result = certified(f"{object_name}.value", scores=scores, y=y, **params)
     return result.value
 
 
@@ -40,11 +40,14 @@ def test_one_label_is_the_multiclass_loss():
 @pytest.mark.parametrize("y", [[0, 0, 0], [1, 1, 1]])
 def test_a_side_without_labels(y):
     f = [1.0, -2.0, 0.5]
-    for stem, params in (("multilabel_hinge", {}), ("multilabel_smooth_hinge", {"gamma": 1.0})):
+    for object_name, params in (
+        ("multilabel_hinge", {}),
+        ("multilabel_smooth_hinge", {"gamma": 1.0}),
+    ):
         given = {"scores": f, "y": y, **params}
-        assert refsolve.solve(f"{stem}.value", **given).value == pytest.approx(0, abs=1e-9)
-        assert not refsolve.solve(f"{stem}.gradient", **given).x.any()
-        prox = refsolve.solve(f"{stem}.prox", v=f, y=y, **params)
+        assert refsolve.solve(f"{object_name}.value", **given).value == pytest.approx(0, abs=1e-9)
+        assert not refsolve.solve(f"{object_name}.gradient", **given).x.any()
+        prox = refsolve.solve(f"{object_name}.prox", v=f, y=y, **params)
         np.testing.assert_allclose(prox.x, f, atol=prox.certificate.distance + 1e-15)
     if not any(y):
         with pytest.raises(InvalidParameterError, match="at least one positive"):
@@ -60,13 +63,13 @@ def test_one_vs_all_risk_separates_into_binary_ones():
         "ova_logistic": (lambda a: cp.sum(cp.logistic(-a)), {}),
         "ova_smooth_hinge": (lambda a: cp.sum(cp.huber(cp.pos(1 - a), 0.5)), {"gamma": 0.5}),
     }
-    for stem, (loss, params) in losses.items():
+    for object_name, (loss, params) in losses.items():
         total = 0.0
         for j in range(4):
             w = cp.Variable(3)
             margins = cp.multiply(np.where(y == j, 1.0, -1.0), X @ w)
             problem = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + C * loss(margins)))
             total += problem.solve(solver="CLARABEL")
-        joint = certified("multiclass_erm.primal", loss=stem, X=X, y=y, C=C, **params)
+        joint = certified("multiclass_erm.primal", loss=object_name, X=X, y=y, C=C, **params)
         # P is divided by lambda = 1/(C n) there
         assert joint.value * C * 12 == pytest.approx(total, rel=1e-6)

@@ -14,21 +14,21 @@ from refsolve import models
 MODELS = ("svm_plus_hinge", "svm_plus_squared_hinge")
 FLAGS = ("nonneg_slack", "label_signed", "penalize_bias")
 VARIANTS = [
-    (stem, dict(zip(FLAGS, flags, strict=True)), delta)
-    for stem in MODELS
+    (object_name, dict(zip(FLAGS, flags, strict=True)), delta)
+    for object_name in MODELS
     for flags in itertools.product((False, True), repeat=3)
     for delta in (0.0, 0.3)
-    if (stem, *flags[:2]) != ("svm_plus_hinge", False, True)  # unbounded, see the bad input
+    if (object_name, *flags[:2]) != ("svm_plus_hinge", False, True)  # unbounded, see the bad input
 ]
 
 
-def _module(stem):
-    return getattr(models, stem)
+def _module(object_name):
+    return getattr(models, object_name)
 
 
-@pytest.mark.parametrize(("stem", "flags", "delta"), VARIANTS)
-def test_primal_meets_dual_and_naive_formulas(stem, flags, delta):
-    squared = stem == "svm_plus_squared_hinge"
+@pytest.mark.parametrize(("object_name", "flags", "delta"), VARIANTS)
+def test_primal_meets_dual_and_naive_formulas(object_name, flags, delta):
+    squared = object_name == "svm_plus_squared_hinge"
     signed = flags["label_signed"]
     rng = np.random.default_rng(7)
     X, y, Z = draw(10, 2, 2, 1)
@@ -37,7 +37,10 @@ def test_primal_meets_dual_and_naive_formulas(stem, flags, delta):
     weight = rng.exponential(size=10) + 0.1
     given = {"X": X, "y": y, "Z": Z, "C": 1.5, "lam": 0.4, **flags}
     given |= {"free_slack": delta, "sample_weight": weight}
-    upper, lower = certified(f"{stem}.primal", **given), certified(f"{stem}.dual", **given)
+    upper, lower = (
+        certified(f"{object_name}.primal", **given),
+        certified(f"{object_name}.dual", **given),
+    )
     assert abs(upper.value - lower.value) <= 1e-7 * abs(upper.value)
     proof = upper.certificate
     np.testing.assert_allclose(proof.gap, proof.primal - proof.dual, atol=1e-12 * proof.scale)
@@ -55,20 +58,20 @@ def test_primal_meets_dual_and_naive_formulas(stem, flags, delta):
     pair = {"alpha": lower.x}
     if flags["nonneg_slack"]:
         pair["beta"] = lower.certificate.beta
-    assert _module(stem).certificate(**given, **pair).relative_gap <= 1e-8
-    np.testing.assert_allclose(_module(stem).dual(**given, **pair), lower.value, rtol=1e-9)
+    assert _module(object_name).certificate(**given, **pair).relative_gap <= 1e-8
+    np.testing.assert_allclose(_module(object_name).dual(**given, **pair), lower.value, rtol=1e-9)
 
 
-@pytest.mark.parametrize("stem", MODELS)
+@pytest.mark.parametrize("object_name", MODELS)
 @pytest.mark.parametrize("delta", [0.0, 0.5])
-def test_kernels_give_the_same_model(stem, delta):
+def test_kernels_give_the_same_model(object_name, delta):
     X, y, Z = draw(11, 2, 3, 4)
     shared = {"y": y, "C": 2.0, "lam": 0.5, "free_slack": delta}
-    plain = certified(f"{stem}.primal", X=X, Z=Z, **shared).certificate
+    plain = certified(f"{object_name}.primal", X=X, Z=Z, **shared).certificate
     sparse = {"X": scipy.sparse.csr_array(X), "Z": scipy.sparse.csr_array(Z)}
     for given in ({"K": X @ X.T, "Kz": Z @ Z.T}, {"K": X @ X.T, "Z": Z}, sparse):
         for operation in ("primal", "dual"):
-            proof = certified(f"{stem}.{operation}", **given, **shared).certificate
+            proof = certified(f"{object_name}.{operation}", **given, **shared).certificate
             np.testing.assert_allclose(proof.primal, plain.primal, rtol=1e-7)
             w = X.T @ proof.model.w if "K" in given else proof.model.w
             v = Z.T @ proof.model.v if "Kz" in given else proof.model.v
@@ -77,29 +80,29 @@ def test_kernels_give_the_same_model(stem, delta):
             np.testing.assert_allclose(proof.model.xi, plain.model.xi, atol=1e-4)
     K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
     Kz = np.exp(-((Z[:, None] - Z[None]) ** 2).sum(axis=2))
-    upper = certified(f"{stem}.primal", K=K, Kz=Kz, **shared)
+    upper = certified(f"{object_name}.primal", K=K, Kz=Kz, **shared)
     coef, proof = upper.x, upper.certificate
     expansion = {"coef": coef, "correction_coef": proof.model.v, "b": proof.model.b}
     given = {"K": K, "Kz": Kz, "rho": proof.model.rho, "beta": proof.beta, **shared, **expansion}
-    if stem == "svm_plus_squared_hinge":
+    if object_name == "svm_plus_squared_hinge":
         given.pop("beta")
-    again = _module(stem).certificate(**given, alpha=upper.dual)
+    again = _module(object_name).certificate(**given, alpha=upper.dual)
     assert again.gap <= 1e-8 * again.scale
     value = coef @ K @ coef / 2 + 0.25 * proof.model.v @ Kz @ proof.model.v
     assert value <= proof.primal
 
 
-@pytest.mark.parametrize("stem", MODELS)
-def test_weights_are_copies_and_zero_weights_are_no_examples(stem):
+@pytest.mark.parametrize("object_name", MODELS)
+def test_weights_are_copies_and_zero_weights_are_no_examples(object_name):
     X, y, Z = draw(8, 2, 2, 3)
     counts = np.array([1, 2, 0, 1, 3, 1, 0, 1])
     rows = np.repeat(np.arange(8), counts)
     copies = certified(
-        f"{stem}.primal", X=X[rows], y=y[rows], Z=Z[rows], C=0.7, lam=0.9
+        f"{object_name}.primal", X=X[rows], y=y[rows], Z=Z[rows], C=0.7, lam=0.9
     ).certificate
     for given in ({"X": X, "Z": Z}, {"K": X @ X.T, "Kz": Z @ Z.T}):
         proof = certified(
-            f"{stem}.primal", **given, y=y, sample_weight=counts, C=0.7, lam=0.9
+            f"{object_name}.primal", **given, y=y, sample_weight=counts, C=0.7, lam=0.9
         ).certificate
         np.testing.assert_allclose(proof.primal, copies.primal, rtol=1e-7)
         assert not proof.alpha[counts == 0].any()
@@ -109,12 +112,12 @@ def test_weights_are_copies_and_zero_weights_are_no_examples(stem):
         np.testing.assert_allclose(proof.model.xi, left, atol=1e-4)
 
 
-@pytest.mark.parametrize("stem", MODELS)
-def test_recovery_and_what_is_not_feasible(stem):
-    module, squared = _module(stem), stem == "svm_plus_squared_hinge"
+@pytest.mark.parametrize("object_name", MODELS)
+def test_recovery_and_what_is_not_feasible(object_name):
+    module, squared = _module(object_name), object_name == "svm_plus_squared_hinge"
     X, y, Z = draw(12, 2, 2, 8)
     shared = {"X": X, "y": y, "Z": Z, "C": 1.0, "lam": 0.5}
-    found = certified(f"{stem}.primal", **shared)
+    found = certified(f"{object_name}.primal", **shared)
     proof = found.certificate
     alpha, extra = proof.alpha, {} if squared else {"beta": proof.beta}
     model = module.recover(alpha, X, y, Z, C=1.0, lam=0.5, **extra)

@@ -33,19 +33,19 @@ def test_x2_the_hinge_without_the_sign_has_n_multipliers_too():
     assert far.primal < 0  # slacks below 0 are paid back
 
 
-@pytest.mark.parametrize("stem", ["svm_plus_squared_hinge", "svm_plus_hinge"])
+@pytest.mark.parametrize("object_name", ["svm_plus_squared_hinge", "svm_plus_hinge"])
 @pytest.mark.parametrize("operation", ["primal", "dual"])
-def test_x3_signed_correcting_functions_can_be_infeasible(stem, operation):
+def test_x3_signed_correcting_functions_can_be_infeasible(object_name, operation):
     given = {"X": [[0.0], [0.0]], "y": [1, -1], "Z": [[0.0], [0.0]], "C": 1.0, "lam": 1.0}
     with pytest.raises(InfeasibleError, match="free_slack") as caught:
-        refsolve.solve(f"{stem}.{operation}", **given, label_signed=True)
+        refsolve.solve(f"{object_name}.{operation}", **given, label_signed=True)
     alpha, beta = caught.value.farkas
     assert alpha.sum() == pytest.approx(1)
     assert abs(alpha @ [1, -1]) < 1e-12
     assert abs((alpha + beta) @ [1, -1]) < 1e-9
     # feasible with slacks of their own, and without the sign
-    _solve(f"{stem}.{operation}", **given, label_signed=True, free_slack=0.5)
-    _solve(f"{stem}.{operation}", **given)
+    _solve(f"{object_name}.{operation}", **given, label_signed=True, free_slack=0.5)
+    _solve(f"{object_name}.{operation}", **given)
 
 
 def test_x3_the_kernel_of_signed_correcting_functions():
@@ -58,17 +58,17 @@ def test_x3_the_kernel_of_signed_correcting_functions():
     np.testing.assert_allclose(proof.alpha.sum() - u @ K @ u / 2, proof.primal, rtol=1e-9)
 
 
-@pytest.mark.parametrize("stem", ["svm_plus_squared_hinge", "svm_plus_hinge"])
-def test_x4_collapse_and_its_cure(stem):
+@pytest.mark.parametrize("object_name", ["svm_plus_squared_hinge", "svm_plus_hinge"])
+def test_x4_collapse_and_its_cure(object_name):
     X, y = np.arange(4.0)[:, None], np.array([-1, 1, -1, 1])
     given = {"X": X, "y": y, "Z": np.zeros((4, 1)), "C": 1.0, "lam": 1.0}
     for operation in ("primal", "dual"):
-        proof = _solve(f"{stem}.{operation}", **given)
+        proof = _solve(f"{object_name}.{operation}", **given)
         assert proof.collapsed
         found = [proof.model.w[0], proof.model.b, proof.model.rho]
         np.testing.assert_allclose(found, [0, 0, 1], atol=1e-5)
-        np.testing.assert_allclose(proof.primal, 2.5 if "squared" in stem else 4.0)
-        cured = _solve(f"{stem}.{operation}", **given, free_slack=1.0)
+        np.testing.assert_allclose(proof.primal, 2.5 if "squared" in object_name else 4.0)
+        cured = _solve(f"{object_name}.{operation}", **given, free_slack=1.0)
         assert not cured.collapsed
         assert abs(cured.model.w[0]) > 0.1
     svm = _solve("svm.primal", X=X, y=y, C=1.0)

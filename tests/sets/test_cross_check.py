@@ -12,7 +12,7 @@ from verification.instances import drawing, families
 from verification.kit.loop import applicable
 from verification.problems.problem import fast_candidate, lookup
 
-PROBLEMS = [f"{stem}.projection" for stem in catalogue.stems("sets")]
+PROBLEMS = [f"{object_name}.projection" for object_name in catalogue.object_names("sets")]
 CHECKS = [(problem, check) for problem in PROBLEMS for check in applicable(lookup(problem))]
 
 

@@ -13,10 +13,10 @@ from verification.verdicts import verify_model
 
 def drawn(problem, count=1, seed=1, largest=12):
     """A few instances of every family."""
-    stem = problem.partition(".")[0]
+    object_name = problem.partition(".")[0]
     return [
         instance
-        for family in models.load(stem).families
+        for family in models.load(object_name).families
         for instance in datasets.draw(problem, family, count, seed, largest=largest)
     ]
 
@@ -49,9 +49,9 @@ def tells(instance, right=(), wrong=()):
 
 def asked(instance, parts):
     """The instance of the side whose parts are given; of the primal where both are."""
-    sides = models.load(instance.stem).parts
+    sides = models.load(instance.object_name).parts
     side = next((s for s, names in sides.items() if set(names) & set(parts)), "primal")
-    return dataclasses.replace(instance, problem=lookup(f"{instance.stem}.{side}"))
+    return dataclasses.replace(instance, problem=lookup(f"{instance.object_name}.{side}"))
 
 
 #: The rankings have tests of their own; losses are in tests/losses, beside the same exact solutions.

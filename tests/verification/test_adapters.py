@@ -279,11 +279,11 @@ def test_precision_holds_in_a_process_of_its_own():
 
 
 def test_what_single_precision_cannot_hold_is_not_posed():
-    from verification.adapters.precision import posed
+    from verification.adapters.precision import canonicalized
     from verification.instances.instance import Instance
 
     def given(a, r):
-        return posed(Instance.of(SIMPLEX, a=np.array(a), r=r), np.float32)
+        return canonicalized(Instance.of(SIMPLEX, a=np.array(a), r=r), np.float32)
 
     assert given([1.0, 0.1], 0.5)["a"].tolist() == [1.0, float(np.float32(0.1))]
     for a, r in (([1.0], 1e-50), ([1e-60, 0.0], 1.0), ([1e60, 0.0], 1.0)):

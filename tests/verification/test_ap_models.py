@@ -14,7 +14,7 @@ CONVEX = ("ap_svm", "ap_svm_appx", "binary_svm")
 
 
 def trained(instance):
-    return models.load(instance.stem).train(**instance.params)
+    return models.load(instance.object_name).train(**instance.params)
 
 
 def test_a_free_bias_has_no_price_and_balances_the_multipliers():
@@ -35,10 +35,10 @@ def test_a_free_bias_has_no_price_and_balances_the_multipliers():
 
 
 def test_scores_of_w_alone_are_no_dual_point():
-    for stem in CONVEX:
-        instance = datasets.draw(f"{stem}.primal", "random", 1, 0)[0]
+    for object_name in CONVEX:
+        instance = datasets.draw(f"{object_name}.primal", "random", 1, 0)[0]
         with pytest.raises(NoDualPointError):
-            models.load(stem).certify(instance.params, trained(instance), None)
+            models.load(object_name).certify(instance.params, trained(instance), None)
 
 
 def test_one_candidate_per_bag_is_an_ap_svm():

@@ -12,9 +12,9 @@ from verification.faulty_solvers import declarations as mutants
 WRONG = mutants.discover()
 
 
-@pytest.mark.parametrize("stem", catalogue.stems())
-def test_a_declaration_agrees_with_itself(stem):
-    assert declarations.problems(stem) == []
+@pytest.mark.parametrize("object_name", catalogue.object_names())
+def test_a_declaration_agrees_with_itself(object_name):
+    assert declarations.problems(object_name) == []
 
 
 @pytest.mark.parametrize("mutant", WRONG, ids=[m.name for m in WRONG])
@@ -38,10 +38,10 @@ def test_there_are_wrong_ones_of_every_kind_and_they_leave_nothing_behind():
     assert len(WRONG) >= 60
     assert len({m.name for m in WRONG}) == len(WRONG)
     mutant = next(m for m in WRONG if m.new == "topk_simplex_alpha.constraints(x, k, 0.97)")
-    before = catalogue.load(mutant.stem).conjugate
+    before = catalogue.load(mutant.object_name).conjugate
     with mutant.applied():
-        assert catalogue.load(mutant.stem).conjugate is not before
-    assert catalogue.load(mutant.stem).conjugate is before
+        assert catalogue.load(mutant.object_name).conjugate is not before
+    assert catalogue.load(mutant.object_name).conjugate is before
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_the_oracle_s_conjugate_is_the_supremum_of_the_value_on_the_declared_dom
 
 
 def test_every_model_has_a_case():
-    assert set(models.CASES) == set(catalogue.stems("models"))
+    assert set(models.CASES) == set(catalogue.object_names("models"))
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ from verification.instances import families
 from verification.verdicts.verdict import Candidate
 
 POINTS = [
-    f"{stem}.{operation}"
-    for stem in ("softmax", "topk_entropy_alpha", "topk_entropy_beta", "ova_logistic")
+    f"{object_name}.{operation}"
+    for object_name in ("softmax", "topk_entropy_alpha", "topk_entropy_beta", "ova_logistic")
     for operation in ("gradient", "prox", "sdca_update")
 ] + [f"multilabel_entropy.{operation}" for operation in ("gradient", "prox", "sdca_update")]
 
@@ -30,41 +30,41 @@ def judge(instance, x, complement=None):
     return certificates.judge(instance, Candidate(np.asarray(x), complement=complement))
 
 
-def problem(b, alpha=0, rho=0, k=1, stem="topk_simplex_alpha", generator=None, target=()):
-    params = (("r", 1),) if stem in ("box", "simplex") else (("k", k), ("r", 1))
+def problem(b, alpha=0, rho=0, k=1, object_name="topk_simplex_alpha", generator=None, target=()):
+    params = (("r", 1),) if object_name in ("box", "simplex") else (("k", k), ("r", 1))
     exact = tuple(Fraction(v) for v in b)
     return entropy.Curved(
-        generator or Entropy(), stem, params, exact, Fraction(alpha), rho, 1.0, target
+        generator or Entropy(), object_name, params, exact, Fraction(alpha), rho, 1.0, target
     )
 
 
 def test_a_solution_that_is_none_is_refused(monkeypatch):
-    posed = problem([1.0, 0.2, -3.0], 1, 1, 2)
-    found = entropy.solve(posed)
-    with entropy.precision(posed):
+    canonicalized = problem([1.0, 0.2, -3.0], 1, 1, 2)
+    found = entropy.solve(canonicalized)
+    with entropy.precision(canonicalized):
         for i, factor in itertools.product(range(3), ["1.0000001", "0.5"]):
             x = list(found.x)
             x[i] *= Decimal(factor)
-            off = entropy.backward_error(posed, x, found.complement, found.theta, found.mu)
+            off = entropy.backward_error(canonicalized, x, found.complement, found.theta, found.mu)
             assert off > Decimal("1e-8")
         wrong = [found.complement[0] * Decimal("1.0000001")]
-        assert entropy.backward_error(posed, found.x, wrong, found.theta, found.mu) > 1e-8
+        assert entropy.backward_error(canonicalized, found.x, wrong, found.theta, found.mu) > 1e-8
     solve = Entropy.solve
     monkeypatch.setattr(Entropy, "solve", lambda *a: (solve(*a)[0][::-1], *solve(*a)[1:]))
     with pytest.raises(entropy.UncertainError):
-        entropy.solve(posed)
+        entropy.solve(canonicalized)
 
 
 def test_what_the_caps_leave_is_certified_relatively():
     """The last free entry fills its cap but for 1e-70, of which the entry after it gets its share."""
-    posed = problem([900.0, 500.0, 340.0], k=2, stem="topk_simplex_beta")
-    found = entropy.solve(posed)
-    with entropy.precision(posed):
+    canonicalized = problem([900.0, 500.0, 340.0], k=2, object_name="topk_simplex_beta")
+    found = entropy.solve(canonicalized)
+    with entropy.precision(canonicalized):
         ratio = (found.x[2] / found.x[1]).ln()
         assert abs(ratio + 160) < Decimal("1e-50")
         full = [*found.mu[:1], Decimal(1), found.mu[2]]
         assert entropy.backward_error(
-            posed, found.x, found.complement, found.theta, full
+            canonicalized, found.x, found.complement, found.theta, full
         ) > Decimal("1e-3")
 
 
@@ -80,8 +80,8 @@ def test_spoiled_entries_fail_however_small_they_are(name, family):
             continue
         x = right.copy()
         j = int(rng.integers(x.size))
-        posed = core.curved_core(instance)
-        found = entropy_points.solution(posed)
+        canonicalized = core.curved_core(instance)
+        found = entropy_points.solution(canonicalized)
         if instance.operation == "prox":
             x[j] += 1e-9 * (1 + abs(x).max() + instance["t"])
         elif abs(right[j]) > 1e-290:
@@ -198,8 +198,8 @@ def test_an_uncertain_solution_passes_nothing(monkeypatch):
 
 
 def test_a_core_is_a_value():
-    posed = problem([1.0, 2.0])
-    assert replace(posed, alpha=Fraction(1)) != posed == problem([1.0, 2.0])
+    canonicalized = problem([1.0, 2.0])
+    assert replace(canonicalized, alpha=Fraction(1)) != canonicalized == problem([1.0, 2.0])
 
 
 def test_a_gap_is_judged_by_what_its_formula_resolves():

@@ -12,12 +12,12 @@ from fast import APSVM, LatentAPSVM, SVMPlusClassifier
 from fast.models import binary_svm
 from refsolve.proofs.model import ModelCertificate, Proof
 from verification import InvalidArgumentError
-from verification.instances.svm_plus import STEMS
+from verification.instances.svm_plus import OBJECTS
 from verification.trainers import ranking, real_data, svm_plus
 from verification.verdicts.verdict import Verdict
 
 RANKING = ranking.instances("quick", 0)
-PLUS = [i for stem in STEMS for i in svm_plus.instances("quick", 0, stem)]
+PLUS = [i for object_name in OBJECTS for i in svm_plus.instances("quick", 0, object_name)]
 PLAIN, EASY, RAMP, LATENT, BINARY = (
     [i for i in RANKING if i.problem.name == getattr(ranking, name)]
     for name in ("PROBLEM", "EASY", "RAMP", "LATENT", "BINARY")
@@ -25,9 +25,9 @@ PLAIN, EASY, RAMP, LATENT, BINARY = (
 QUERIES = [i for i in PLAIN if i.family == "queries"]
 
 
-@pytest.mark.parametrize("instance", RANKING + PLUS, ids=lambda i: f"{i.stem}-{i.family}")
+@pytest.mark.parametrize("instance", RANKING + PLUS, ids=lambda i: f"{i.object_name}-{i.family}")
 def test_the_trainer_passes(instance):
-    judgement = (svm_plus if instance.stem in STEMS else ranking).examine(instance)
+    judgement = (svm_plus if instance.object_name in OBJECTS else ranking).examine(instance)
     assert judgement.verdict is Verdict.PASS, judgement.message
     assert judgement.gap <= judgement.gap_tolerance
     if instance.problem.name not in (ranking.RAMP, ranking.LATENT):
@@ -82,7 +82,9 @@ WRONG = {
 
 def fails(name, instance):
     try:
-        judged = (svm_plus if instance.stem in STEMS else ranking).examine(instance, WRONG[name][0])
+        judged = (svm_plus if instance.object_name in OBJECTS else ranking).examine(
+            instance, WRONG[name][0]
+        )
     except InvalidArgumentError:  # its rankings are not those of the queries
         return name == "one list of all examples"
     return judged.verdict is Verdict.FAIL
@@ -102,9 +104,9 @@ def test_the_reports(monkeypatch):
     reports = {r.problem: r.raise_if_failed() for r in ranking.verify_rankers()}
     assert set(reports) == {problem for problem, _ in ranking.FAMILIES}
     assert sum(r.counts["pass"] for r in reports.values()) == len(ranking.FAMILIES)
-    for stem in STEMS:
-        report = svm_plus.verify_plus(stem).raise_if_failed()
-        assert (report.problem, report.counts["pass"]) == (f"{stem}.primal", 3)
+    for object_name in OBJECTS:
+        report = svm_plus.verify_plus(object_name).raise_if_failed()
+        assert (report.problem, report.counts["pass"]) == (f"{object_name}.primal", 3)
 
 
 def test_what_rounding_hides_is_uncertain():

@@ -16,23 +16,23 @@ from verification.verdicts import verify_model
 from verification.verdicts.verdict import Judgement, Result
 
 
-def first(stem, family=None):
+def first(object_name, family=None):
     """An instance, and what a certified witness returns."""
-    family = family or next(iter(models.load(stem).families))
-    instance = datasets.draw(f"{stem}.primal", family, 1, 1, largest=10)[0]
+    family = family or next(iter(models.load(object_name).families))
+    instance = datasets.draw(f"{object_name}.primal", family, 1, 1, largest=10)[0]
     known = verify_model.witness(instance)
     return instance, {n: np.asarray(v) for n, v in {**known.primal, **known.dual}.items()}
 
 
 @pytest.mark.parametrize("size", [1e160, -1e300])
-@pytest.mark.parametrize("stem", models.stems())
-def test_an_infinite_gap_is_not_within_tol_of_itself(stem, size):
-    instance, right = first(stem)
-    part = models.load(stem).parts["primal"][0]
+@pytest.mark.parametrize("object_name", models.object_names())
+def test_an_infinite_gap_is_not_within_tol_of_itself(object_name, size):
+    instance, right = first(object_name)
+    part = models.load(object_name).parts["primal"][0]
     assert judged(instance, right).verdict is Verdict.PASS
     found = judged(instance, right | {part: np.full_like(right[part], size)})
     assert found.verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE)
-    assert found.verdict is Verdict.FAIL or stem == "pointwise_risk"
+    assert found.verdict is Verdict.FAIL or object_name == "pointwise_risk"
     assert found.message
 
 
@@ -62,10 +62,10 @@ def test_a_huge_w_does_not_hide_that_it_misses_margins():
         assert not found.ok
 
 
-@pytest.mark.parametrize("stem", ["ap_ramp", "latent_ap_svm"])
-def test_the_last_step_of_a_descent_is_repaired_within_tol_only(stem):
+@pytest.mark.parametrize("object_name", ["ap_ramp", "latent_ap_svm"])
+def test_the_last_step_of_a_descent_is_repaired_within_tol_only(object_name):
     """Scaled back to the sum C, doubled weights would be the right ones."""
-    instance, right = first(stem)
+    instance, right = first(object_name)
     assert right["weights"].sum() > 0.6 * instance["C"]
     doubled = right | {"weights": 2 * right["weights"]}
     fails(judged(instance, doubled), "sum of the weights <= C is violated")
@@ -229,16 +229,18 @@ def test_shrinking_keeps_the_kind_of_failure(message, kept):
 
 
 @pytest.mark.parametrize(
-    ("stem", "part", "changes"),
+    ("object_name", "part", "changes"),
     [
         ("binary_svm", "w", lambda p: {"X": 1e6 * p["X"], "bias": False}),
         ("svm", "alpha", lambda p: {"C": 1e13, "loss": "hinge"}),
         ("svm_plus_squared_hinge", "rho", lambda p: {"C": 1e13}),
     ],
 )
-def test_rounding_above_tol_is_no_pass(stem, part, changes):
+def test_rounding_above_tol_is_no_pass(object_name, part, changes):
     """At such scales a bound on rounding exceeds the objective, and would excuse anything."""
-    drawn = datasets.draw(f"{stem}.primal", next(iter(models.load(stem).families)), 4, 7, largest=8)
+    drawn = datasets.draw(
+        f"{object_name}.primal", next(iter(models.load(object_name).families)), 4, 7, largest=8
+    )
     for given in drawn:
         instance = given.with_params(**changes(given.params))
         known = verify_model.witness(instance)

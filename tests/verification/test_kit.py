@@ -234,7 +234,7 @@ def test_bad_arguments(arguments, words):
 @pytest.mark.parametrize(
     ("problem", "words"),
     [
-        ("topk_simplex_gamma.projection", r"expected STEM\.OPERATION, such as topk_simplex_alpha"),
+        ("topk_simplex_gamma.projection", r"expected NAME\.OPERATION, such as topk_simplex_alpha"),
         ("simplex.value", r"expected one of simplex\.projection"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 from _processes import python
 
 FILES = Path(__file__).parents[1] / "outside"
-#: Runs in a process of its own: the stems must not stay behind for the tests that discover.
+#: Runs in a process of its own: the objects must not stay behind for the tests that discover.
 PROGRAM = """
 import numpy as np
 import refsolve
@@ -20,7 +20,7 @@ from verification.instances import families
 from verification.problems.problem import lookup
 from verification.verdicts.verdict import Candidate
 
-assert "bag" in catalogue.stems("sets") and "bent_hinge.prox" in catalogue.problems()
+assert "bag" in catalogue.objects("sets") and "bent_hinge.prox" in catalogue.problems()
 assert refsolve.solve("bag.projection", a=[0.9, 0.4, -0.2, 0.3], r=1).x.max() < 0.4 + 1e-9
 try:
     refsolve.solve("bag.projection", a=[0.9], cup=1.0)
@@ -97,7 +97,7 @@ def test_a_set_and_losses_are_added_without_an_edit(part, monkeypatch):
 
 
 @pytest.mark.parametrize("how", ["path", "variable"])
-def test_stems_from_a_folder_are_verified_in_every_operation(tmp_path, how, monkeypatch):
+def test_objects_from_a_folder_are_verified_in_every_operation(tmp_path, how, monkeypatch):
     shutil.copytree(FILES, tmp_path / "mine")
     start = ""
     if how == "path":
@@ -108,20 +108,20 @@ def test_stems_from_a_folder_are_verified_in_every_operation(tmp_path, how, monk
     python("-c", start + program)
 
 
-def test_an_installed_package_brings_stems(tmp_path, monkeypatch):
+def test_an_installed_package_brings_objects(tmp_path, monkeypatch):
     package = tmp_path / "mine"
     shutil.copytree(FILES, package)
     (package / "__init__.py").write_text("")
     info = tmp_path / "mine-1.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1\n")
-    (info / "entry_points.txt").write_text("[refsolve.stems]\nmine = mine\n")
+    (info / "entry_points.txt").write_text("[refsolve.objects]\nmine = mine\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    program = "from refsolve import catalogue; assert 'bag' in catalogue.stems('sets')"
+    program = "from refsolve import catalogue; assert 'bag' in catalogue.objects('sets')"
     python("-c", program)
 
 
-def test_a_folder_without_stems_is_refused(tmp_path):
+def test_a_folder_without_objects_is_refused(tmp_path):
     from refsolve import catalogue
     from refsolve.errors import InvalidParameterError
 
@@ -129,7 +129,7 @@ def test_a_folder_without_stems_is_refused(tmp_path):
         catalogue.add_path(tmp_path)
 
 
-def test_a_stem_that_lacks_a_member_is_a_named_error_at_once(tmp_path):
+def test_a_object_that_lacks_a_member_is_a_named_error_at_once(tmp_path):
     shutil.copytree(FILES, tmp_path / "mine")
     file = tmp_path / "mine" / "sets" / "bag.py"
     file.write_text(file.read_text().replace("def residual", "def remainder"))

@@ -234,7 +234,7 @@ def test_the_decorator(suite):
             "SKIPPED*single vectors only*",
         ]
     )
-    found.stdout.no_fnmatch_line("*def settle*")
+    found.stdout.no_fnmatch_line("*def finalize*")
 
 
 def test_the_decorator_needs_the_plugin_for_the_summary_only(suite):
@@ -245,7 +245,7 @@ def test_the_decorator_needs_the_plugin_for_the_summary_only(suite):
     assert found.ret == 0
 
 
-def test_names_of_stems_and_problems_match():
+def test_names_of_objects_and_problems_match():
     wanted = {"topk_hinge_alpha.prox", "topk_hinge_beta.prox"}
     found = cases("topk_hinge_*.prox", checks=["purity"])
     assert {c.problem for c in found} == wanted
@@ -272,7 +272,7 @@ def test_the_cases_are_those_of_verify():
 def test_a_case_by_hand():
     case = Case(PROBLEM, "ties", "ties")
     assert case.report().ok
-    assert (case.stem, case.operation) == ("simplex", "projection")
+    assert (case.object_name, case.operation) == ("simplex", "projection")
 
 
 def test_pytest_xdist(suite):

@@ -50,7 +50,7 @@ def test_right_solvers_are_not_called_wrong(solver, problem):
 
 @pytest.mark.parametrize(("solver", "problem"), TRAINERS)
 def test_right_trainers_are_not_called_wrong(solver, problem, monkeypatch):
-    families = models.load(lookup(problem).stem).families
+    families = models.load(lookup(problem).object_name).families
     monkeypatch.setitem(trained.COUNTS, "soak", 1)  # of each family
     line = soak.run_chunk(soak.Chunk(solver, problem, SEED, len(families)))
     assert sum(line["counts"].values()) == len(families)
@@ -83,7 +83,7 @@ def test_chunks_share_the_instances_out():
         per.setdefault((c.solver, c.problem), []).append(c.seed)
         model = lookup(c.problem).model
         if model is not None:  # both sides of a model have the same instances for the same seed
-            key = (c.solver, lookup(c.problem).stem, c.seed)
+            key = (c.solver, lookup(c.problem).object_name, c.seed)
             assert key not in used
             used.add(key)
     assert {problem for _, problem in per} == set(names())
@@ -97,7 +97,7 @@ def test_chunks_share_the_instances_out():
 
 def test_problems_may_have_wildcards():
     wanted = soak.chunks(100, 0, ("svm_plus*", "simplex.*"))
-    assert {lookup(c.problem).stem for c in wanted} == {
+    assert {lookup(c.problem).object_name for c in wanted} == {
         "simplex",
         "svm_plus_hinge",
         "svm_plus_squared_hinge",

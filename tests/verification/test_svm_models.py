@@ -17,8 +17,8 @@ SQUARED, HINGE = "svm_plus_squared_hinge", "svm_plus_hinge"
 
 
 def instance(problem, **given):
-    stem = problem.partition(".")[0]
-    return Instance.of(problem, "given", **{**models.load(stem).defaults, **given})
+    object_name = problem.partition(".")[0]
+    return Instance.of(problem, "given", **{**models.load(object_name).defaults, **given})
 
 
 X1 = {
@@ -41,10 +41,10 @@ def test_slack_of_any_sign_and_nonnegative_slack_have_different_optima(nonneg, o
     assert ("xi_i >= 0" if nonneg else "certified witness") in message.message
 
 
-@pytest.mark.parametrize("stem", [SQUARED, HINGE])
-def test_w_alone_and_w_with_b_are_enough(stem):
-    model, verdicts = models.load(stem), []
-    for each in drawn(f"{stem}.primal"):
+@pytest.mark.parametrize("object_name", [SQUARED, HINGE])
+def test_w_alone_and_w_with_b_are_enough(object_name):
+    model, verdicts = models.load(object_name), []
+    for each in drawn(f"{object_name}.primal"):
         primal, _ = model.witness(each.params)
         verdicts += [
             judge(each, w=primal["w"]).verdict,
@@ -131,16 +131,16 @@ def test_svc_on_the_deformed_kernel_is_judged_as_it_is():
     assert not judge(each, alpha=0.9 * alpha).ok
 
 
-@pytest.mark.parametrize("stem", [SQUARED, HINGE])
-def test_stiff_problems_are_asked_for_as_much_as_others(stem):
+@pytest.mark.parametrize("object_name", [SQUARED, HINGE])
+def test_stiff_problems_are_asked_for_as_much_as_others(object_name):
     """Kernels with C k(x, x) = 1e8 and C/lam = 1e10, features z of 1e-4: certified to 1e-7 each."""
-    stiff = datasets.draw(f"{stem}.primal", "stiff", 12, 0, largest=12)
+    stiff = datasets.draw(f"{object_name}.primal", "stiff", 12, 0, largest=12)
     kernels = [each for each in stiff if each["K"] is not None]
     assert any(each["C"] == 1e10 * each["lam"] for each in kernels)
     top = [each["C"] * each["K"].diagonal().max() for each in kernels]
     assert max(top) > 1e8
     assert any(each["Z"] is not None and abs(each["Z"]).max() < 1e-3 for each in stiff)
-    for each in stiff + datasets.draw(f"{stem}.primal", "huge C", 4, 0, largest=12):
+    for each in stiff + datasets.draw(f"{object_name}.primal", "huge C", 4, 0, largest=12):
         assert each["tol"] == 1e-6
         known = verify_model.witness(each)
         proof = known.certificate

@@ -18,14 +18,19 @@ RECORD = Path(__file__).resolve().parents[2] / "docs" / "records" / "torch_kit.j
 # All of what kills is asked of one right loss in every form, and of the others in the forms that mutants have.
 ASKED = [("softmax", op, form) for op in ("value", "gradient") for form in forms(op)]
 ASKED += [("topk_hinge_alpha", "value", form) for form in ("sum", "smoothed", "square")]
-ASKED += [(stem, op, "rows") for stem in SOUND if stem != "softmax" for op in ("value", "gradient")]
+ASKED += [
+    (object_name, op, "rows")
+    for object_name in SOUND
+    if object_name != "softmax"
+    for op in ("value", "gradient")
+]
 
 
-@pytest.mark.parametrize(("stem", "operation", "form"), ASKED)
-def test_the_sound_losses_pass(stem, operation, form):
+@pytest.mark.parametrize(("object_name", "operation", "form"), ASKED)
+def test_the_sound_losses_pass(object_name, operation, form):
     """What kills a mutant is neither the form nor what it is made from."""
-    problem = f"{stem}.{operation}"
-    loss = candidate(whole(SOUND[stem]), problem, form)
+    problem = f"{object_name}.{operation}"
+    loss = candidate(whole(SOUND[object_name]), problem, form)
     report = verify(loss, problem, every=40, accuracy=ACCURACY.get(form), shrink=False)
     assert report.ok, report
 

@@ -14,25 +14,25 @@ AP = ("ap_ramp", "latent_ap_svm")
 PLUS = ("svm_plus_squared_hinge", "svm_plus_hinge")
 
 
-def one(stem):
+def one(object_name):
     """An instance of which every part of the model counts."""
-    if stem == "ap_svm_appx":
+    if object_name == "ap_svm_appx":
         return next(
-            i for i in drawn(f"{stem}.primal", 6, 3)
+            i for i in drawn(f"{object_name}.primal", 6, 3)
             if i["easy"].any() and len(set(i["y"][i["easy"]])) == 2
         )  # fmt: skip
-    found = datasets.draw(f"{stem}.primal", "random", 8, 6, largest=12)[-1]
+    found = datasets.draw(f"{object_name}.primal", "random", 8, 6, largest=12)[-1]
     fixed = {
         "binary_svm": {"bias": False}, "svm": {"loss": "hinge"}, "svm_plus_hinge": {"nonneg_slack": True},
         "multiclass_erm": {"loss": "topk_hinge_alpha", "k": 2, "gamma": None, "costs": None},
     }  # fmt: skip
-    return found.with_params(**fixed.get(stem, {}))
+    return found.with_params(**fixed.get(object_name, {}))
 
 
 def right(instance):
     """Its model, with what a trainer says of it."""
-    if instance.stem in (*AP, "ap_svm", "ap_svm_appx", "binary_svm"):
-        return models.load(instance.stem).train(**instance.params)
+    if instance.object_name in (*AP, "ap_svm", "ap_svm_appx", "binary_svm"):
+        return models.load(instance.object_name).train(**instance.params)
     known = verify_model.witness(instance)
     return {**known.primal, **known.dual}
 
@@ -41,7 +41,7 @@ def dual(**changes):
     """The dual side alone, changed."""
     return lambda p, i: {
         n: changes[n](p[n]) if n in changes else p[n]
-        for n in models.load(i.stem).parts["dual"]
+        for n in models.load(i.object_name).parts["dual"]
     }  # fmt: skip
 
 
@@ -64,11 +64,11 @@ WRONG = [
     ("ap_svm_appx", lambda p, i: p | {"mu": p["mu"] * np.where(i["y"] > 0, 2, 1)}, "sum_i mu_i y_i = 0"),
     ("ap_svm_appx", lambda p, i: p | {"mu": p["mu"] + ~i["easy"]}, "mu"),
     ("binary_svm", lambda p, i: {"w": p["w"], "b": 1e-3}, "b = 0 without a bias"),
-    *((stem, changed(objectives=lambda path: np.append(0.9 * path[-1], path)), "rises") for stem in AP),
-    *((stem, changed(objectives=lambda path: 0.5 * path), "claimed") for stem in AP),
-    *((stem, lambda p, i: {"objectives": p["objectives"]}, "") for stem in AP),  # no w
-    *((stem, changed(weights=lambda w: 0.5 * w), "last convex step") for stem in AP),
-    *((stem, lambda p, i: {"w": 1e4 * (1.0 + np.abs(p["w"]))}, r"exceeds J\(0\)") for stem in AP),
+    *((object_name, changed(objectives=lambda path: np.append(0.9 * path[-1], path)), "rises") for object_name in AP),
+    *((object_name, changed(objectives=lambda path: 0.5 * path), "claimed") for object_name in AP),
+    *((object_name, lambda p, i: {"objectives": p["objectives"]}, "") for object_name in AP),  # no w
+    *((object_name, changed(weights=lambda w: 0.5 * w), "last convex step") for object_name in AP),
+    *((object_name, lambda p, i: {"w": 1e4 * (1.0 + np.abs(p["w"]))}, r"exceeds J\(0\)") for object_name in AP),
     ("ap_ramp", lambda p, i: {"w": 0.5 * p["w"]}, "one more convex step"),
     ("ap_ramp", changed(reference=lambda r: r + 1), "reference"),
     ("latent_ap_svm", changed(chosen=lambda c: np.roll(c, 1)), "chosen"),
@@ -89,9 +89,9 @@ WRONG = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("stem", "change", "says"), WRONG)
-def test_a_wrong_model_fails_and_the_reason_is_named(stem, change, says):
-    instance = one(stem)
+@pytest.mark.parametrize(("object_name", "change", "says"), WRONG)
+def test_a_wrong_model_fails_and_the_reason_is_named(object_name, change, says):
+    instance = one(object_name)
     found = judge(instance, **change(right(instance), instance))
     assert found.verdict is Verdict.FAIL
     assert re.search(says, found.message), found.message

@@ -43,7 +43,7 @@ def adapt(
     function : callable, optional
         Left out, `adapt` is a decorator: ``@adapt(problem=..., order=...)``.
     problem : str, optional
-        ``"<stem>.<operation>"``. Without it names are not checked, and options that depend on
+        ``"<object>.<operation>"``. Without it names are not checked, and options that depend on
         shapes (truth, rows, torch="gradient") are refused.
     order : sequence of str, optional
         The problem's arguments in the order in which the function takes them by position.

@@ -34,7 +34,7 @@ class Rounded(Step):
         }
 
 
-def posed(instance: Instance, dtype: Any) -> Instance | None:
+def canonicalized(instance: Instance, dtype: Any) -> Instance | None:
     """An instance rounded to a precision; None if a number has no finite, nonzero counterpart there."""
     with np.errstate(over="ignore", under="ignore"):
         rounded = instance.astype(dtype)

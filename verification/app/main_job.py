@@ -1,4 +1,4 @@
-"""The main job: every stem judged, fast trainers against the oracle, then real data in the papers' protocol."""
+"""The main job: every object judged, fast trainers against the oracle, then real data in the papers' protocol."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from refsolve import catalogue
 from verification import declarations
 from verification.app.rows import finished
 from verification.benchmarks import ap_exactness, letter, protocol
-from verification.instances.svm_plus import STEMS as PLUS
+from verification.instances.svm_plus import OBJECTS as PLUS
 from verification.kit.loop import check_run, verify
+from verification.problems.objects import Declaration, discover
 from verification.problems.problem import fast_candidate, names
-from verification.problems.stems import Stem, discover
 from verification.report.document import (
     Block,
     Cell,
@@ -66,7 +66,7 @@ def main_job(
     reports : list of Report, one per problem that `fast` implements, and those of the trainers last.
     """
     check_run(profile, seed)
-    stems = discover()
+    objects = discover()
     # a trainer of ours returns both sides, so that the dual problem would judge the same again
     asked = [name for name in names() if not name.endswith(".dual")]
     problems = [name for name in asked if fast_candidate(name) is not None]
@@ -76,7 +76,7 @@ def main_job(
     jobs = _jobs(parts, problems, profile, seed, thorough)
     # once, into the cache that the workers read; meanwhile there are first results, of what needs
     # no kernel that is compiled before: two workers would compile it twice
-    sets = {stem.name for stem in stems if stem.kind == "sets"}
+    sets = {declared.name for declared in objects if declared.kind == "sets"}
     early = [n for n in problems if n.partition(".")[0] in sets]
     early += [n for n in jobs if n.startswith(("AP", "SVM+"))]
     first: dict[str, Callable[[], Any]] = {"compiling": partial(_compile, parts, trained)}
@@ -86,23 +86,30 @@ def main_job(
     for name, result in finished(jobs, first):
         done[name] = result
         task.step(_said(name, result))
-    return _document(stems, problems, done, thorough)
+    return _document(objects, problems, done, thorough)
 
 
 def _document(
-    stems: Sequence[Stem], problems: Sequence[str], done: Mapping[str, Any], thorough: bool
+    objects: Sequence[Declaration],
+    problems: Sequence[str],
+    done: Mapping[str, Any],
+    thorough: bool,
 ) -> tuple[Document, list[Report]]:
     """Everything that was found, by the names of the jobs."""
     trained = letter.MAIN if thorough else letter.SHORT
     results = [done[f"Letter: {row.name}"] for row in trained]
     reports = [done[name] for name in (*problems, "trainers")] + done["AP: trainers"]
-    reports += [done[name] for name in (*(f"SVM+: {stem}" for stem in PLUS), "SVM+: duals")]
+    reports += [
+        done[name] for name in (*(f"SVM+: {object_name}" for object_name in PLUS), "SVM+: duals")
+    ]
     records = {name: done[name] for name in TABLES}
-    declared = {stem: done[f"declaration: {stem}"] for stem in catalogue.stems()}
+    declared = {
+        object_name: done[f"declaration: {object_name}"] for object_name in catalogue.object_names()
+    }
 
-    missing = [s.name for s in stems if not s.complete]
+    missing = [s.name for s in objects if not s.complete]
     blocks: list[Block] = [
-        stem_table(stems, reports[:-1]),  # the last also judges LIBSVM
+        object_table(objects, reports[:-1]),  # the last also judges LIBSVM
         _declarations_table(declared),
         *letter.accuracy_tables(results, protocol.TOL),
         svm_plus_duals.SECTION.table(svm_plus_duals.records(reports[-1])),
@@ -147,7 +154,7 @@ def _declarations_table(declared: Mapping[str, Sequence[str]]) -> Table:
     """How many declarations agree with themselves and with their printed formulas, by kind."""
     rows = []
     for kind in catalogue.OPERATIONS:
-        found = [declared[stem] for stem in catalogue.stems(kind)]
+        found = [declared[object_name] for object_name in catalogue.object_names(kind)]
         wrong = sum(map(bool, found))
         rows.append((kind, str(len(found)), str(wrong), verdict_cell(not wrong)))
     return table("Declarations against themselves", ("kind", "files", "disagree", ""), rows)
@@ -165,7 +172,7 @@ def _left_out() -> Paragraph:
     """What `--thorough` adds."""
     rows = len(letter.MAIN) - len(letter.SHORT)
     return Paragraph(
-        f"Every stem, operation and check was run, on one in {EVERY} instances. `refsolve verify --all "
+        f"Every object, operation and check was run, on one in {EVERY} instances. `refsolve verify --all "
         f"--thorough` runs all of them, {FEW} times as many rankings against brute force and problems for "
         f"LIBSVM, and {rows} more rows of Letter's table, in some 15 minutes of CPU time.",
         "dim",
@@ -187,13 +194,18 @@ def _jobs(
     jobs["AP: exactness"] = partial(ap_exactness.compare, rankings, seed)
     jobs["AP: trainers"] = partial(verify_rankers, profile, seed)
     jobs["AP: letters"] = partial(real_data.letters, parts)
-    jobs |= {f"SVM+: {stem}": partial(verify_plus, stem, profile, seed) for stem in PLUS}
+    jobs |= {
+        f"SVM+: {object_name}": partial(verify_plus, object_name, profile, seed)
+        for object_name in PLUS
+    }
     jobs["SVM+: duals"] = partial(svm_plus_duals.verify_duals, profile, seed)
     jobs["SVM+: digits"] = real_data.digits
     effort = libsvm_recipes.EFFORT["thorough" if thorough else "quick"]
     jobs["SVM+: LIBSVM"] = partial(libsvm_recipes.records, effort, seed)
     jobs |= {n: partial(verify, None, n, profile, seed, every=every) for n in problems}
-    jobs |= {f"declaration: {s}": partial(declarations.problems, s) for s in catalogue.stems()}
+    jobs |= {
+        f"declaration: {s}": partial(declarations.problems, s) for s in catalogue.object_names()
+    }
     return jobs
 
 
@@ -204,21 +216,21 @@ def _said(name: str, result: object) -> str:
     return f"{name}: done"
 
 
-def stem_table(stems: Sequence[Stem], reports: Sequence[Report]) -> Table:
-    """One row per stem: what was tried on all its operations, and the worst of it."""
+def object_table(objects: Sequence[Declaration], reports: Sequence[Report]) -> Table:
+    """One row per object: what was tried on all its operations, and the worst of it."""
     rows: list[tuple[str | Cell, ...]] = []
-    for stem in stems:
-        mine = [r for r in reports if r.problem.rpartition(".")[0] == stem.name]
+    for declared in objects:
+        mine = [r for r in reports if r.problem.rpartition(".")[0] == declared.name]
         operations = ", ".join(dict.fromkeys(r.problem.rpartition(".")[2] for r in mine))
         if not mine:
-            mark = Cell("oracle only", "dim") if stem.oracle_only else Cell("-", "dim")
-            rows.append((stem.name, operations, "-", "-", "-", "-", "", mark))
+            mark = Cell("oracle only", "dim") if declared.oracle_only else Cell("-", "dim")
+            rows.append((declared.name, operations, "-", "-", "-", "-", "", mark))
             continue
         counts: dict[str, int] = {v.value: sum(r.counts[v.value] for r in mine) for v in Verdict}
         instances = len({x.instance for r in mine for x in r.results if x.instance is not None})
         rows.append(
             (
-                stem.name,
+                declared.name,
                 operations,
                 str(instances),
                 str(sum(r.checked for r in mine)),
@@ -232,7 +244,7 @@ def stem_table(stems: Sequence[Stem], reports: Sequence[Report]) -> Table:
             )
         )
     columns = (
-        "stem",
+        "name",
         "operations",
         "instances",
         "judged",

@@ -23,7 +23,7 @@ GAPS = (1e-2, 1e-3, 1e-4, 1e-6)
 PASSES, SECONDS, TOL = 3000, 20.0, 1e-7
 POINTS = 50  # of a curve that are written down
 CS = (0.01, 0.1, 1.0, 10.0)
-#: By name, the stem of a loss and its parameters; those with gamma or without a margin are smooth.
+#: By name, the object of a loss and its parameters; those with gamma or without a margin are smooth.
 LOSSES: dict[str, tuple[str, dict[str, Any]]] = {
     "SVM-Multi": ("multiclass_hinge", {}),
     "smooth SVM-Multi": ("smooth_topk_hinge_alpha", {"k": 1, "gamma": 1.0}),
@@ -115,8 +115,8 @@ def offered(loss: str) -> list[str]:
     """The solvers for a loss: FISTA needs a gradient."""
     from fast.families import named
 
-    stem, given = LOSSES[loss]
-    smooth = named(stem, **given).smooth
+    object_name, given = LOSSES[loss]
+    smooth = named(object_name, **given).smooth
     return [name for name in SOLVERS if smooth or name != "FISTA"]
 
 
@@ -135,10 +135,10 @@ def trained(
     from fast.families import named
     from fast.models.multiclass_erm import train
 
-    stem, given = LOSSES[loss]
+    object_name, given = LOSSES[loss]
     X, y, m = data.X, data.y, int(data.y.max()) + 1
     return train(
-        X, y, C, m, named(stem, **given), tol=tol, max_iter=most, solver=SOLVERS[solver], report=report
+        X, y, C, m, named(object_name, **given), tol=tol, max_iter=most, solver=SOLVERS[solver], report=report
     )  # fmt: skip
 
 

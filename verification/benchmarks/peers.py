@@ -71,10 +71,10 @@ def objective(W: np.ndarray, X: np.ndarray, y: np.ndarray, C: float, *, loss: st
     return 0.5 * float(np.sum(W * W)) + C * float(losses.sum())
 
 
-def trainer(stem: str, name: str, /, rest: bool = False, **options: Any) -> Trainer:
+def trainer(object_name: str, name: str, /, rest: bool = False, **options: Any) -> Trainer:
     """A classifier of scikit-learn by its name, which minimises that loss."""
     fit = partial(classifier, name=name, rest=rest, **options)
-    return Trainer(fit, partial(objective, loss=stem))
+    return Trainer(fit, partial(objective, loss=object_name))
 
 
 def logistic(solver: str = "lbfgs", max_iter: int = 100_000) -> Trainer:

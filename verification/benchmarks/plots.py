@@ -24,12 +24,12 @@ def pyplot() -> Any:
     return plt
 
 
-def save(plt: Any, figure: Any, folder: Path, stem: str) -> list[Path]:
+def save(plt: Any, figure: Any, folder: Path, object_name: str) -> list[Path]:
     """Write a figure in every format and close it; the folder is made if need be."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for kind in FORMATS:
-        path = folder / f"{stem}.{kind}"
+        path = folder / f"{object_name}.{kind}"
         figure.savefig(path, dpi=150, metadata={"Date": None} if kind == "svg" else None)
         written.append(path)
     plt.close(figure)

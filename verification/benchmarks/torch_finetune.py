@@ -21,7 +21,7 @@ from sklearn.datasets import load_digits
 
 from verification.report.environment import commit, version
 
-#: Stem -> the k that it is tried with; smooth losses have gamma = 1.
+#: Object -> the k that it is tried with; smooth losses have gamma = 1.
 LOSSES = {
     "softmax": (1,),
     "topk_hinge_alpha": (1, 3, 5),
@@ -100,12 +100,12 @@ def accuracy(net: Any, rows: Any, y: Any) -> list[float]:
 
 
 def losses() -> Iterator[tuple[str, int, Loss]]:
-    """Stem, k, and the mean loss of scores (n, m)."""
-    for stem, ks in LOSSES.items():
-        function = getattr(importlib.import_module("fast.torch"), stem)
+    """Object, k, and the mean loss of scores (n, m)."""
+    for object_name, ks in LOSSES.items():
+        function = getattr(importlib.import_module("fast.torch"), object_name)
         for k in ks:
-            own = {} if stem == "softmax" else {"k": k}
-            yield stem, k, lambda f, y, function=function, own=own: function(f, y, **own)
+            own = {} if object_name == "softmax" else {"k": k}
+            yield object_name, k, lambda f, y, function=function, own=own: function(f, y, **own)
 
 
 def one_seed(seed: int, sizes: tuple[int, int, int], epochs: tuple[int, int]) -> dict[str, Any]:
@@ -118,14 +118,14 @@ def one_seed(seed: int, sizes: tuple[int, int, int], epochs: tuple[int, int]) ->
     start = network(seed)
     train(start, *fitted, cross_entropy, 0.05, epochs[0], seed)
     found: dict[str, Any] = {"pretrained": {"top": accuracy(start, *test)}}
-    for stem, k, loss in losses():
+    for object_name, k, loss in losses():
         tried = []
         for rate in RATES:
             net = deepcopy(start)
             train(net, *fitted, loss, rate, epochs[1], seed)
             tried.append((accuracy(net, *chosen)[k - 1], -rate, net))
         _, rate, net = max(tried, key=lambda one: one[:2])
-        found[f"{stem}, k = {k}"] = {"rate": -rate, "top": accuracy(net, *test)}
+        found[f"{object_name}, k = {k}"] = {"rate": -rate, "top": accuracy(net, *test)}
     return found
 
 

@@ -117,7 +117,7 @@ class Case:
         return f"{self.problem}-{self.check}-{self.family}"
 
     @property
-    def stem(self) -> str:
+    def object_name(self) -> str:
         """The set, loss, function or model."""
         return self.problem.rpartition(".")[0]
 
@@ -161,11 +161,11 @@ class Case:
         __tracebackhide__ = True
         report = self.report(candidate, timeout)
         self.record.append((PROPERTY, json.dumps(summary(self, report))))
-        settle(report)
+        finalize(report)
         return report
 
 
-def settle(report: Report) -> None:
+def finalize(report: Report) -> None:
     """Turn a report on one case into an exception, a skip, or nothing."""
     import pytest
 
@@ -227,7 +227,7 @@ def cases(
     Parameters
     ----------
     *patterns : str
-        ``"simplex.projection"``, ``"topk_hinge_*"``, ``"*.prox"``: whole names, or stems.
+        ``"simplex.projection"``, ``"topk_hinge_*"``, ``"*.prox"``: whole names, or objects.
     profile : {"quick", "thorough"}
     seed : int
     checks : iterable of str, optional

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from verification.app.command_line import fixed_arguments, opened
-from verification.bridges.cases import PROPERTY, Case, cases, judge, save_failure, settle, summary
+from verification.bridges.cases import PROPERTY, Case, cases, finalize, judge, save_failure, summary
 from verification.errors import VerificationError, VerificationFailedError
 from verification.kit import fixing
 from verification.kit.solver_call import check_timeout
@@ -30,14 +30,14 @@ class CaseItem(pytest.Item):
         self.case = case
 
     def runtest(self) -> None:
-        """Judge the solver; see `verification.bridges.cases.settle`."""
+        """Judge the solver; see `verification.bridges.cases.finalize`."""
         option = self.config.option
         solver = self.config.stash[_SOLVER]
         report = judge(solver, self.case, option.verify_timeout).report(self.case)
         self.user_properties.append((PROPERTY, json.dumps(summary(self.case, report))))
         if option.verify_output:
             self._save(report, Path(option.verify_output))
-        settle(report)
+        finalize(report)
 
     def _save(self, report: Report, folder: Path) -> None:
         path = save_failure(self.case, report, folder)

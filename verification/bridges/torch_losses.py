@@ -171,7 +171,7 @@ def forms(operation: str) -> list[str]:
 def candidate(
     loss: Callable[..., Any], problem: str, form: str = "rows", compiled: bool = False
 ) -> Callable[..., Any]:
-    """A loss on tensors under the arguments of a problem ``STEM.value`` or ``STEM.gradient``.
+    """A loss on tensors under the arguments of a problem ``NAME.value`` or ``NAME.gradient``.
 
     Parameters
     ----------

@@ -85,17 +85,17 @@ def _plain(module: Any, given: Mapping[str, Any], numbers: Numbers = EXACT) -> d
 
 def own_domain(instance: Instance, numbers: Numbers = EXACT) -> Domain:
     """The set of a projection's instance."""
-    module = catalogue.load(instance.stem)
+    module = catalogue.load(instance.object_name)
     names = {*module.SPEC.names, *getattr(module, "arguments", ())} - {"a", "rho"}
     given = {n: instance[n] for n in lookup(instance.problem).arguments if n in names}
-    return Domain(instance.stem, _plain(module, given, numbers))
+    return Domain(instance.object_name, _plain(module, given, numbers))
 
 
 class _Exact(Loss):
     """A loss with exact parameters: its formulas act on fractions as they do on floats."""
 
-    def __init__(self, stem: str, params: Mapping[str, Any], d: int, y: Any) -> None:
-        super().__init__(stem, params, d, y)
+    def __init__(self, object_name: str, params: Mapping[str, Any], d: int, y: Any) -> None:
+        super().__init__(object_name, params, d, y)
         real: Any = exact if self.generator.rational else Decimal
         bound = {n: v if isinstance(v, int) else real(v) for n, v in self.params.items()}
         self.generator = generator_of(self.module).bind(bound)
@@ -105,7 +105,7 @@ class _Exact(Loss):
             given["r"] = Fraction(1)
         if "y" in given:
             given["y"] = np.asarray(y).astype(bool)
-        self.domain = Domain(self.domain.stem, given)
+        self.domain = Domain(self.domain.object_name, given)
         if isinstance(self.family, families.MultilabelDistribution):
             mask = vector(np.asarray(y) != 0)
             self.target = mask / max(1, rationals.total(mask))
@@ -114,11 +114,11 @@ class _Exact(Loss):
 @functools.lru_cache(maxsize=20000)
 def loss(instance: Instance, numbers: Numbers = EXACT) -> Loss:
     """The formulas of an instance's loss; exact, its radius is 1 where the dual set has one."""
-    module, y = catalogue.load(instance.stem), instance.get("y")
+    module, y = catalogue.load(instance.object_name), instance.get("y")
     params = {n: v for n in module.SPEC.names if (v := instance.get(n)) is not None}
     size = instance[lookup(instance.problem).data].size
     d = size if y is None else families.of(module).size(size)
-    return (_Exact if numbers is EXACT else Loss)(instance.stem, params, d, y)
+    return (_Exact if numbers is EXACT else Loss)(instance.object_name, params, d, y)
 
 
 def generator(instance: Instance) -> Any:
@@ -209,7 +209,7 @@ def curved_of(
     form, h = loss(instance), generator(instance)
     target = tuple(form.target.tolist()) if h.shifted else ()
     plain = form.domain.plain()
-    return Curved(h, form.domain.stem, plain, tuple(z.tolist()), alpha, rho, spread, target)
+    return Curved(h, form.domain.object_name, plain, tuple(z.tolist()), alpha, rho, spread, target)
 
 
 def dual_point(

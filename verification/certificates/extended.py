@@ -52,7 +52,7 @@ def proven(instance: Instance, answer: np.ndarray) -> Judgement | None:
                 return None
             return _passed(instance, _first_order(instance, core, answer))
         found = getattr(proofs, name)(
-            problem.stem, answer if problem.point else answer.item(), **given
+            problem.object_name, answer if problem.point else answer.item(), **given
         )
     except (RefsolveError, ArithmeticError, ValueError):
         return None
@@ -91,7 +91,7 @@ def _first_order(instance: Instance, core: Core, answer: Array) -> float:
     gradient = feasible - b + core.rho * feasible.sum()
     if domain.cone:
         gap = projection_gap(
-            catalogue.load(domain.stem), feasible, b, rho=core.rho, **domain.params
+            catalogue.load(domain.object_name), feasible, b, rho=core.rho, **domain.params
         )
     else:
         gap = domain.around(feasible, gradient).residual(feasible, -gradient)

@@ -92,15 +92,15 @@ def _false_intercept(estimator: Any) -> str:
 
 
 def loss_of(estimator: Any) -> tuple[str, dict[str, Any]]:
-    """Stem of the loss that an estimator was fitted with, and its parameters."""
-    if hasattr(estimator, "stems"):  # one-vs-all, multilabel
+    """Object of the loss that an estimator was fitted with, and its parameters."""
+    if hasattr(estimator, "object_names"):  # one-vs-all, multilabel
         gamma = float(estimator.gamma) if estimator.loss == "smooth_hinge" else None
-        return estimator.stems[estimator.loss], {"gamma": gamma}
+        return estimator.object_names[estimator.loss], {"gamma": gamma}
     k = int(estimator.k)
     if not hasattr(estimator, "truncated"):
         gamma = float(estimator.gamma)
-        stem = f"{'smooth_' if gamma > 0 else ''}topk_hinge_{estimator.variant}"
-        return stem, {"k": k, "gamma": gamma if gamma > 0 else None}
+        object_name = f"{'smooth_' if gamma > 0 else ''}topk_hinge_{estimator.variant}"
+        return object_name, {"k": k, "gamma": gamma if gamma > 0 else None}
     if estimator.truncated:
         return "softmax", {"kept": estimator.kept_}
     return ("softmax", {}) if k == 1 else (f"topk_entropy_{estimator.variant}", {"k": k})
@@ -158,8 +158,8 @@ def _one_vs_rest(model: Any, X: Any, y: Any, sample_weight: Any) -> ModelCertifi
         )
     blocks = [np.diff(dense(part.dual_coef_))[:, 0] for part in parts]
     smooth = getattr(first, "gamma", 0.0)
-    stem = "ova_logistic" if hasattr(first, "truncated") else "ova_hinge"
-    stem = "ova_smooth_hinge" if smooth > 0 else stem
+    object_name = "ova_logistic" if hasattr(first, "truncated") else "ova_hinge"
+    object_name = "ova_smooth_hinge" if smooth > 0 else object_name
     coefs = []
     data = X
     for part in parts:
@@ -169,7 +169,7 @@ def _one_vs_rest(model: Any, X: Any, y: Any, sample_weight: Any) -> ModelCertifi
         np.stack(coefs),
         data,
         np.searchsorted(model.classes_, np.asarray(y)),
-        loss=stem,
+        loss=object_name,
         C=2.0 * float(first.C),
         gamma=float(smooth) if smooth > 0 else None,
         dual=np.column_stack(blocks),

@@ -151,7 +151,7 @@ def _costs(one: Loss, costs: ArrayLike | None, rows: slice, labels: Array) -> Ar
 
 def _loss(loss: str, k: int | None, gamma: float | None) -> tuple[Any, dict[str, Any]]:
     """Declaration of a loss, and its parameters."""
-    known = [s for s in catalogue.stems("losses") if hasattr(catalogue.load(s), "dual_set")]
+    known = [s for s in catalogue.object_names("losses") if hasattr(catalogue.load(s), "dual_set")]
     if loss not in known:
         raise InvalidArgumentError(f"loss={loss!r}: expected one of {', '.join(known)}")
     module = catalogue.load(loss)

@@ -69,7 +69,7 @@ def _radius(core: Core, x: Vector) -> Fraction:
     if core.linear:  # <b,x> = rho s^2 there
         bound = core.domain.cut(1).support(core.b) / core.rho
     else:
-        declared = catalogue.load(core.domain.stem)
+        declared = catalogue.load(core.domain.object_name)
         bound = declared.radius(core.b, rho=core.rho, **core.domain.params)
     return max(Fraction(bound), total(x))
 

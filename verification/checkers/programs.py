@@ -25,31 +25,31 @@ Array = np.ndarray[Any, Any]
 EPS = float(np.finfo(float).eps)
 
 
-def projection(rng: Any, path: Path, stem: str | None = None) -> None:
+def projection(rng: Any, path: Path, object_name: str | None = None) -> None:
     """Of a random set, size and scale, the oracle's answer or one that is off by a little."""
-    stem = str(rng.choice(list(CAPS))) if stem is None else stem
+    object_name = str(rng.choice(list(CAPS))) if object_name is None else object_name
     d = int(rng.integers(2, 10))
     a = rng.normal(size=d) * 10.0 ** rng.uniform(-2, 2)
     size = float(np.abs(a).mean())
     given: dict[str, Any] = {"a": np.round(a) if rng.random() < 0.2 else a}
-    if stem not in ("topk_cone", "knapsack"):
+    if object_name not in ("topk_cone", "knapsack"):
         given["r"] = float(rng.uniform(0.1, 3) * size)
-    if "topk" in stem:
+    if "topk" in object_name:
         given |= {"k": int(rng.integers(1, d)), "rho": float(rng.choice([0.0, rng.uniform(0, 2)]))}
-    if stem == "capped_simplex":
+    if object_name == "capped_simplex":
         given["cap"] = float(given["r"] * rng.uniform(1.05 / d, 1.2))
-    if stem == "bipartite_simplex":
+    if object_name == "bipartite_simplex":
         given["y"] = np.append([0, 1], rng.integers(0, 2, d - 2))
-    if stem == "knapsack":
+    if object_name == "knapsack":
         low, high, b = -rng.random(d) * size, rng.random(d) * size, rng.normal(size=d)
         low[rng.random(d) < 0.2], high[rng.random(d) < 0.2] = -np.inf, np.inf
         inside = np.clip(rng.normal(size=d) * size, 0.9 * low, 0.9 * high)
         given |= {"b": b, "low": low, "high": high, "capacity": float(b @ inside)}
-    answer = solve(f"{stem}.projection", **given)
+    answer = solve(f"{object_name}.projection", **given)
     if rng.random() < 0.5:
         return answer.save(path)
     x = answer.x * (1 + 10.0 ** rng.uniform(-14, -2) * rng.normal(size=d))
-    Question.of(stem, given).save(path, x)
+    Question.of(object_name, given).save(path, x)
     return None
 
 

@@ -34,7 +34,7 @@ def applies(problem: Problem) -> bool:
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     """All families of the model in equal parts, then some long and wide data sets."""
-    families = models.load(problem.stem).families
+    families = models.load(problem.object_name).families
     count, longest = LONG[profile]
     counts = dict.fromkeys(families, COUNTS[profile]) | {MANY: WIDE[profile]}
     plan = [(name, counts[name], seed, LARGEST[profile]) for name in families]

@@ -24,7 +24,7 @@ def applies(problem: Problem) -> bool:
 
 def instances(problem: Problem, profile: str, seed: int) -> list[Instance]:
     """Of the first family; not those of the check `trained`."""
-    family = next(iter(models.load(problem.stem).families))
+    family = next(iter(models.load(problem.object_name).families))
     return datasets.draw(
         problem.name, family, COUNTS[profile], seed + 6, largest=LARGEST, fixed=problem.fixed
     )

@@ -5,7 +5,7 @@ default costs give the same numbers; its printed formulas, executed, do too. Of 
 support function, repair and residual say the same. Of a model: value, dual and gap are those that are printed, and
 weak and strong duality hold.
 
-`problems(stem)` returns what does not agree, as sentences; nothing of `fast` is asked.
+`problems(object_name)` returns what does not agree, as sentences; nothing of `fast` is asked.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ from verification.declarations.printed import UnreadableError
 FIRST = 3
 
 
-def problems(stem: str, most: int = FIRST) -> list[str]:
+def problems(object_name: str, most: int = FIRST) -> list[str]:
     """What does not agree in a declaration, the first ``most`` findings; empty if all does."""
     from verification.declarations import losses, models, sets
 
@@ -30,20 +30,21 @@ def problems(stem: str, most: int = FIRST) -> list[str]:
     }
     found: list[str] = []
     try:
-        for each in kinds[catalogue.kind(stem)](stem):
+        for each in kinds[catalogue.kind(object_name)](object_name):
             found.append(each)
             if len(found) >= most:
                 break
     except UnreadableError as error:
         # the words of somebody else's own file need not be readable
-        found += [f"{stem}: {error}"] if _ours(stem) else []
+        found += [f"{object_name}: {error}"] if _ours(object_name) else []
     except Exception as error:  # a declaration that cannot be computed is wrong, too
-        found.append(f"{stem}: {type(error).__name__}: {error}")
+        found.append(f"{object_name}: {type(error).__name__}: {error}")
     return found
 
 
-def _ours(stem: str) -> bool:
+def _ours(object_name: str) -> bool:
     """Whether the file is of this package."""
     return (
-        Path(catalogue.load(stem).__file__ or "").parent.parent == Path(catalogue.__file__).parent
+        Path(catalogue.load(object_name).__file__ or "").parent.parent
+        == Path(catalogue.__file__).parent
     )

@@ -36,9 +36,9 @@ EDGE = 1e-6
 PROSE = {("truncated_topk_entropy", "conjugate"), ("truncated_topk_entropy", "prox")}
 
 
-def instances(stem: str) -> Iterator[tuple[Loss, Any, dict[str, Any]]]:
+def instances(object_name: str) -> Iterator[tuple[Loss, Any, dict[str, Any]]]:
     """(loss, ground truth, parameters) in few dimensions."""
-    module = catalogue.load(stem)
+    module = catalogue.load(object_name)
     names = module.SPEC.names
     family = families.of(module).name
     for m, ks in ((3, (1, 2)), (5, (1, 2, 3, 4))):
@@ -48,18 +48,22 @@ def instances(stem: str) -> Iterator[tuple[Loss, Any, dict[str, Any]]]:
                 labels = [np.arange(m) % 2] if family == "multilabel" else [1 % m]
                 for y in labels:
                     d = m - 1 if family == "multiclass" else m
-                    yield Loss(stem, params, d, y if family == "multilabel" else None), y, params
+                    yield (
+                        Loss(object_name, params, d, y if family == "multilabel" else None),
+                        y,
+                        params,
+                    )
 
 
-def disagreements(stem: str) -> Iterator[str]:
+def disagreements(object_name: str) -> Iterator[str]:
     """What the file of a loss says twice, and differently."""
-    module = catalogue.load(stem)
+    module = catalogue.load(object_name)
     if families.is_ranking(module):
         yield from ranking.disagreements(module)
         return
     rng = np.random.default_rng(0)
-    for loss, y, params in instances(stem):
-        where = f"{stem}, d = {loss.d}, {params}"
+    for loss, y, params in instances(object_name):
+        where = f"{object_name}, d = {loss.d}, {params}"
         for text in _on(loss, y, rng):
             yield f"{where}: {text}"
 
@@ -89,7 +93,7 @@ def _on(loss: Loss, y: Any, rng: np.random.Generator) -> Iterator[str]:
         yield from _bounds(loss, zs[:3], rng)
     yield from _gradient(loss, y, zs[:2])
     for operation in ("sdca_update", "prox"):
-        if operation in formulas and (loss.stem, operation) not in PROSE:
+        if operation in formulas and (loss.object_name, operation) not in PROSE:
             yield from _update(loss, y, operation, rng)
     yield from _margins(loss, y, rng)
 
@@ -112,7 +116,7 @@ def names_of(loss: Loss, y: Any, **given: Any) -> dict[str, Any]:
         names |= {"P": np.asarray(y, dtype=bool), "N": ~np.asarray(y, dtype=bool)}
         names["t"] = np.asarray(y, dtype=float) / np.sum(y)
     conjugate = " ".join(loss.module.SPEC.formulas["conjugate"].split())
-    if (loss.stem, "conjugate") not in PROSE:
+    if (loss.object_name, "conjugate") not in PROSE:
         expression, domain = split(conjugate)
         names["set"], names["conjugate"] = domain, expression.replace("- <c,x>", "").strip() or "0"
         names["start"] = 0.4 if "1" in domain else 1.0
@@ -313,7 +317,7 @@ def _update(loss: Loss, y: Any, operation: str, rng: np.random.Generator) -> Ite
         else:
             names.given["b"] = block(loss, y, (left, right), names)
     point = "p" if re.search(r"\bp = argmin", text) else "x"
-    found = refsolve.solve(f"{loss.stem}.{operation}", **asked)
+    found = refsolve.solve(f"{loss.object_name}.{operation}", **asked)
     if operation == "prox" and "argmin" not in text:  # an equation of the solution
         names.given["x"] = (given["v"] - found.x) / given["t"]
         yield from (

@@ -23,16 +23,16 @@ from verification.declarations.printed import number, read
 TOL, CLOSED = 1e-8, 1e-5
 
 
-def disagreements(stem: str) -> Iterator[str]:
+def disagreements(object_name: str) -> Iterator[str]:
     """What the file of a model says twice, and differently."""
-    module = catalogue.load(stem)
-    for case in CASES.get(stem, lambda rng: iter(()))(np.random.default_rng(1)):
+    module = catalogue.load(object_name)
+    for case in CASES.get(object_name, lambda rng: iter(()))(np.random.default_rng(1)):
         for text in _on(module, case):
-            yield f"{stem}, {case.given}: {text}"
+            yield f"{object_name}, {case.given}: {text}"
 
 
 def _on(module: ModuleType, case: Case) -> Iterator[str]:
-    stem = module.__name__.rpartition(".")[2]
+    object_name = module.__name__.rpartition(".")[2]
     formulas = {n: " ".join(t.split()) for n, t in module.SPEC.formulas.items()}
     certificate = module.certificate(**case.given, **case.certify)
     right = {"primal": certificate.primal, "dual": certificate.dual_value, "gap": certificate.gap}
@@ -69,8 +69,8 @@ def _on(module: ModuleType, case: Case) -> Iterator[str]:
             yield f"D of the declared norms and losses is {model.dual(p)}, the certificate's {certificate.dual_value}"
         if (p and model.violation(p) > 1e-6) or model.excess(u) > 1e-6:
             yield f"the declared form calls a feasible point infeasible, by {model.excess(u)}"
-    for operation in catalogue.operations(stem):
-        solved = refsolve.solve(f"{stem}.{operation}", **case.given)
+    for operation in catalogue.operations(object_name):
+        solved = refsolve.solve(f"{object_name}.{operation}", **case.given)
         if (
             solved.certificate.gap > CLOSED * max(solved.certificate.scale, 1e-3)
             and "gap" in case.patterns

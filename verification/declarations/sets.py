@@ -34,7 +34,7 @@ RHOS = (0.0, 0.7)
 def instances(module: ModuleType) -> Iterator[tuple[int, dict[str, Any]]]:
     """(entries, parameters), finite and of moderate size."""
     rng = np.random.default_rng(3)
-    stem = module.__name__.rpartition(".")[2]
+    object_name = module.__name__.rpartition(".")[2]
     for d in (2, 3, 5):
         for _ in range(4):
             given: dict[str, Any] = {}
@@ -46,19 +46,19 @@ def instances(module: ModuleType) -> Iterator[tuple[int, dict[str, Any]]]:
             if "y" in catalogue.arguments(module):
                 given["y"] = np.arange(d) % 2
             try:
-                catalogue.admit(stem, d, given)
+                catalogue.admit(object_name, d, given)
             except InvalidParameterError:
                 continue
             yield d, given
 
 
-def disagreements(stem: str) -> Iterator[str]:
+def disagreements(object_name: str) -> Iterator[str]:
     """What the file of a set says twice, and differently."""
-    module = catalogue.load(stem)
+    module = catalogue.load(object_name)
     rng = np.random.default_rng(0)
     for d, given in instances(module):
         for text in _on(module, d, given, rng):
-            yield f"{stem}, d = {d}, {given}: {text}"
+            yield f"{object_name}, d = {d}, {given}: {text}"
 
 
 def names_of(module: ModuleType, d: int, given: Mapping[str, Any], **more: Any) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def _on(
 ) -> Iterator[str]:
     formulas = module.SPEC.formulas
     A, b, E, e = _polytope(module, d, given)
-    stem = module.__name__.rpartition(".")[2]
+    object_name = module.__name__.rpartition(".")[2]
     feasible = []
     for rho in RHOS if catalogue.has_rho(module) else (0.0,):
         for size in (0.5, 3.0):
@@ -146,7 +146,7 @@ def _on(
         and int(module.fewest(**given)) > d
         and max(map(np.max, feasible)) > EDGE
     ):
-        yield f"fewest: {module.fewest(**given)} entries are needed, {stem} has other points with {d}"
+        yield f"fewest: {module.fewest(**given)} entries are needed, {object_name} has other points with {d}"
     enough = hasattr(module, "fewest") and int(module.fewest(**given)) <= d
     some = float(module.support(np.ones((1, d)), **given)[0]) > 0
     if enough and given.get("r", 1) > EDGE and not some:
@@ -255,9 +255,9 @@ def _fixed(module: ModuleType, x: Array, given: dict[str, Any]) -> list[Any]:
 # --------------------------------------------------------------------------- the function
 
 
-def function_disagreements(stem: str) -> Iterator[str]:
+def function_disagreements(object_name: str) -> Iterator[str]:
     """W(e^t): the declared objective's minimiser solves the printed equation, and so on."""
-    module = catalogue.load(stem)
+    module = catalogue.load(object_name)
     formulas = module.SPEC.formulas
     for t in (-3.0, -0.5, 0.7, 2.0, 6.0):
         v = cp.Variable()
@@ -269,7 +269,7 @@ def function_disagreements(stem: str) -> Iterator[str]:
         for equation in text.split(", i.e. "):
             left, _, right = equation.partition(" = ")
             if abs(number(left, names) / number(right, names) - 1) > 1e-4:
-                yield f"{stem}: printed {equation} does not hold at t = {t}, w = {w}"
+                yield f"{object_name}: printed {equation} does not hold at t = {t}, w = {w}"
 
         def f(u: float, t: float = t) -> float:
             text = formulas["value"].removeprefix("argmin over w > 0 of ")
@@ -279,11 +279,12 @@ def function_disagreements(stem: str) -> Iterator[str]:
             f, bounds=(1e-9, 50), method="bounded", options={"xatol": 1e-10}
         ).x
         if abs(least - w) > 1e-4 * max(1, w):
-            yield f"{stem}: printed objective is least at {least}, the declared one at {w}"
+            yield f"{object_name}: printed objective is least at {least}, the declared one at {w}"
         h = 1e-5
         slope = (_omega(t + h) - _omega(t - h)) / (2 * h)
         if abs(number(formulas["derivative"], names) - slope) > 1e-4:
-            yield f"{stem}: printed derivative at t = {t}: {number(formulas['derivative'], names)}, differences {slope}"
+            found = number(formulas["derivative"], names)
+            yield f"{object_name}: printed derivative at t = {t}: {found}, differences {slope}"
 
 
 def _omega(t: float) -> float:

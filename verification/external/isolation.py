@@ -158,7 +158,7 @@ def isolated(
         A name is imported by the new process only. A callable is sent there: by its name where it
         can be imported, else by value (closures, functions of a notebook).
     problem : str or Problem
-        ``"<stem>.<operation>"``, or a problem with arguments that the function has built in.
+        ``"<object>.<operation>"``, or a problem with arguments that the function has built in.
     timeout : float
         Seconds per answer, where `verify` does not say otherwise.
 

@@ -142,7 +142,7 @@ def main(
     # not typer: it would cost every candidate's process a fifth more of its start
     parser = argparse.ArgumentParser(prog="python -m verification.external.serve")
     parser.add_argument("function", nargs="?", help="package.module:function")
-    parser.add_argument("--problem", required=True, help="STEM.OPERATION")
+    parser.add_argument("--problem", required=True, help="OBJECT.OPERATION")
     parser.add_argument("--fixed", default="{}", help="JSON of the arguments that it has built in")
     parser.add_argument("--pickle", help="file with the function, as pickled by cloudpickle")
     given = parser.parse_args(arguments)

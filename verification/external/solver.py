@@ -49,7 +49,7 @@ class External:
     command : str or sequence of str
         The program with its arguments; a string is split as a shell would.
     problem : str or Problem
-        ``"<stem>.<operation>"``.
+        ``"<object>.<operation>"``.
     arguments : iterable of str, optional
         Those that the program takes; by default all of the problem. Instances that need another
         are counted as skipped.

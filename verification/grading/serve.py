@@ -21,8 +21,8 @@ from verification.problems.problem import Problem, lookup
 
 def problem_named(name: str) -> Problem:
     """A problem of the kit, or that of an exercise that judges by itself."""
-    stem, _, own = name.partition(".")
-    return find(own).problem if stem == "exercise" else lookup(name)
+    object_name, _, own = name.partition(".")
+    return find(own).problem if object_name == "exercise" else lookup(name)
 
 
 def load(target: str) -> Callable[..., Any]:

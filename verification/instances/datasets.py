@@ -31,15 +31,15 @@ def draw(
     drawn, and if hardly anything is valid the list is shorter.
     """
     task = lookup(problem)
-    model = load(task.stem)
+    model = load(task.object_name)
     # primal and dual have the same instances
-    key = [seed, zlib.crc32(task.stem.encode()), zlib.crc32(family.encode())]
+    key = [seed, zlib.crc32(task.object_name.encode()), zlib.crc32(family.encode())]
     rng = np.random.default_rng(key)
     stream = itertools.islice(model.families[family](rng, largest), 200 * count)
     found: list[Instance] = []
     for drawn in stream:
         params = {**model.defaults, **drawn, **(fixed or {})}
-        params = model.settle(params, rng) | dict(fixed or {})
+        params = model.finalize(params, rng) | dict(fixed or {})
         if _valid(model, params):
             items = {name: params[name] for name in model.arguments}
             found.append(Instance.of(task, family, **items))
@@ -50,10 +50,10 @@ def draw(
 
 def wide(problem: Problem, count: int, seed: int, largest: int) -> Iterator[Instance]:
     """Instances of the first family whose X has more columns than two warps have lanes, if it has an X."""
-    rng = np.random.default_rng([seed, zlib.crc32(problem.stem.encode())])
+    rng = np.random.default_rng([seed, zlib.crc32(problem.object_name.encode())])
     drawn = draw(
         problem,
-        next(iter(load(problem.stem).families)),
+        next(iter(load(problem.object_name).families)),
         8 * count,
         seed,
         largest=largest,
@@ -70,12 +70,12 @@ def wide(problem: Problem, count: int, seed: int, largest: int) -> Iterator[Inst
 
 def valid(instance: Instance) -> bool:
     """Whether an instance's arguments are those of its model."""
-    return _valid(load(instance.stem), instance.params)
+    return _valid(load(instance.object_name), instance.params)
 
 
 def simpler(instance: Instance) -> Iterator[Instance]:
     """Simpler instances of the same problem, valid or not."""
-    for params in load(instance.stem).simpler(instance.params):
+    for params in load(instance.object_name).simpler(instance.params):
         yield Instance.of(instance.problem, instance.family, **params)
 
 

@@ -41,7 +41,7 @@ def complete(problem: Problem, rng: Rng, family: str, vector: np.ndarray, **fixe
 
 
 def valid(instance: Instance) -> bool:
-    """Whether all arguments are in the ranges that every stem declares."""
+    """Whether all arguments are in the ranges that every object declares."""
     problem = instance.problem
     params = instance.params
     main, y = params[problem.data], np.asarray(params.get("y"))
@@ -63,7 +63,7 @@ def valid(instance: Instance) -> bool:
             for s in problem.symbols
             if s.shape == "vector" and s.name in own
         }
-        catalogue.admit(problem.stem, d, own)
+        catalogue.admit(problem.object_name, d, own)
     except InvalidParameterError:
         return False
     if costs is not None and (costs.min() < 0 or (problem.others and costs[int(y)] != 0)):

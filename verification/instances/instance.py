@@ -59,7 +59,7 @@ class Instance:
     Parameters
     ----------
     problem : Problem
-        What is asked; a file has its name, ``"<stem>.<operation>"``.
+        What is asked; a file has its name, ``"<object>.<operation>"``.
     family : str
         Where it comes from ("random", "ties", ...).
     items : tuple of (name, value)
@@ -77,9 +77,9 @@ class Instance:
         return cls(task, family, tuple((name, freeze(name, v)) for name, v in params.items()))
 
     @property
-    def stem(self) -> str:
+    def object_name(self) -> str:
         """The set, loss or model."""
-        return self.problem.stem
+        return self.problem.object_name
 
     @property
     def operation(self) -> str:

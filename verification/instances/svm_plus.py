@@ -6,7 +6,7 @@ import numpy as np
 
 from verification.instances.instance import Instance
 
-STEMS = ("svm_plus_squared_hinge", "svm_plus_hinge")
+OBJECTS = ("svm_plus_squared_hinge", "svm_plus_hinge")
 FAMILIES = (
     "random",
     "informative z",
@@ -60,11 +60,11 @@ def draw(rng: np.random.Generator, family: str) -> dict[str, Any]:
     return given
 
 
-def instances(profile: str, seed: int, stem: str = STEMS[0]) -> list[Instance]:
+def instances(profile: str, seed: int, object_name: str = OBJECTS[0]) -> list[Instance]:
     """All families, for one of the two losses."""
-    rng = np.random.default_rng([seed, 5, STEMS.index(stem)])
+    rng = np.random.default_rng([seed, 5, OBJECTS.index(object_name)])
     return [
-        Instance.of(f"{stem}.dual", family, **draw(rng, family))
+        Instance.of(f"{object_name}.dual", family, **draw(rng, family))
         for _ in range(COUNTS[profile])
         for family in FAMILIES
     ]

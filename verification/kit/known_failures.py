@@ -3,7 +3,7 @@
 A file is TOML, any number of ::
 
     [[xfail]]
-    problem = "simplex.projection"   # or a stem, or a pattern with *
+    problem = "simplex.projection"   # or an object, or a pattern with *
     check = "extremes"               # or "extremes/huge", or a list of such
     when = "r == 0"                  # optional: only where the arguments are such
     reason = "divides by r: github.com/you/solver/issues/12"
@@ -122,7 +122,7 @@ def _entry(entry: dict[str, Any], strict: bool, name: str) -> list[tuple[frozens
 
 @functools.cache
 def _problems(pattern: str) -> frozenset[str]:
-    """Problems whose name or stem matches."""
+    """Problems whose name or object matches."""
     hits = [
         name
         for name in problems.names()

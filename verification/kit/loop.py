@@ -82,7 +82,7 @@ def verify(
         language: ``external("./solver", problem=...)``, see `verification.external`. None verifies
         the implementation in `fast`.
     problem : str
-        ``"<stem>.<operation>"``, see `verification.problems.names`.
+        ``"<object>.<operation>"``, see `verification.problems.names`.
     profile : {"quick", "thorough", "soak"}
         Some hundred instances in seconds, some thousand in up to a minute, or batch after batch with
         the seeds ``seed``, ``seed + 1``, ...; of a soak run only counts, the worst figures and the
@@ -283,7 +283,7 @@ def run_one(name: str, check: Check, call: Caller, instance: Instance) -> Result
     if call.exhausted:
         return Result.of(name, instance, Judgement(Verdict.SKIPPED, message=call.exhausted))
     if call.dtype is not None:
-        given, rounded = instance, precision.posed(instance, call.dtype)
+        given, rounded = instance, precision.canonicalized(instance, call.dtype)
         if rounded is None or not drawing.valid(rounded):
             message = f"cannot be posed in {call.dtype}"
             return Result.of(name, given, Judgement(Verdict.SKIPPED, message=message))

@@ -12,22 +12,22 @@ import pkgutil
 from refsolve import catalogue
 from verification.models.task import Generator, ModelTask, Params, Side, Violation
 
-__all__ = ["Generator", "ModelTask", "Params", "Side", "Violation", "load", "stems"]
+__all__ = ["Generator", "ModelTask", "Params", "Side", "Violation", "load", "object_names"]
 
 
 @functools.cache
-def stems() -> tuple[str, ...]:
+def object_names() -> tuple[str, ...]:
     """Names of the models that can be verified."""
     here = {module.name for module in pkgutil.iter_modules(__path__)}
-    return tuple(sorted(here & set(catalogue.stems("models"))))
+    return tuple(sorted(here & set(catalogue.object_names("models"))))
 
 
-def load(stem: str) -> ModelTask:
+def load(object_name: str) -> ModelTask:
     """The task of a model."""
-    task: ModelTask = importlib.import_module(f"{__name__}.{stem}").TASK
+    task: ModelTask = importlib.import_module(f"{__name__}.{object_name}").TASK
     return task
 
 
-def described(stem: str) -> str:
+def described(object_name: str) -> str:
     """What the file of a model says of its arguments and unknowns."""
-    return importlib.import_module(f"{__name__}.{stem}").__doc__ or ""
+    return importlib.import_module(f"{__name__}.{object_name}").__doc__ or ""

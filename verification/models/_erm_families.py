@@ -30,9 +30,9 @@ RELATIVES: dict[str, tuple[str, ...]] = {
 def convex(family: str = "") -> tuple[str, ...]:
     """Losses with a dual, of a family or all: those that a risk can be made of."""
     return tuple(
-        stem
-        for stem in catalogue.stems("losses")
-        if hasattr(module := catalogue.load(stem), "dual_set")
+        object_name
+        for object_name in catalogue.object_names("losses")
+        if hasattr(module := catalogue.load(object_name), "dual_set")
         and not module.SPEC.oracle_only
         and getattr(module, "family", "multiclass").startswith(family)
     )
@@ -55,8 +55,8 @@ def estimator(loss: str, given: Params) -> tuple[str, dict[str, Any]] | None:
     from fast.kernels.hinges import BETA
 
     for name in ("OneVsAllClassifier", "MultilabelClassifier"):
-        for loss_name, stem in getattr(fast, name).stems.items():
-            if stem == loss:
+        for loss_name, object_name in getattr(fast, name).object_names.items():
+            if object_name == loss:
                 return name, {"loss": loss_name, **given}
     found = named(loss, **given)
     beta = isinstance(found, Entropy | Hinge) and found.variant == BETA
@@ -132,7 +132,7 @@ def _costs(costs: np.ndarray | None, y: np.ndarray, m: int) -> bool:
     return costs.ndim == 1 or not costs[np.arange(len(y)), y].any()
 
 
-def settle(params: Params, rng: Rng) -> Params:
+def finalize(params: Params, rng: Rng) -> Params:
     """K and gamma for the loss, 0/1 rows for a multilabel one; what it does not have is dropped."""
     if params["loss"] not in convex():
         return params
@@ -190,7 +190,7 @@ def _stream(maker: Maker) -> Callable[[Rng, int], Iterator[Params]]:
         while True:
             for loss in rng.permutation(trained()):
                 drawn = {"loss": str(loss), "C": _C(rng), "k": None, "gamma": None}
-                yield settle(drawn | maker(rng, largest), rng)
+                yield finalize(drawn | maker(rng, largest), rng)
 
     return generate
 

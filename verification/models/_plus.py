@@ -86,13 +86,13 @@ GRIDS = (0, 1, 2, 4)
 
 
 class SvmTask(ModelTask):
-    """SVM or SVM+; ``stem`` names it, ``loss`` is None where it is an argument of the problem.
+    """SVM or SVM+; ``object`` names it, ``loss`` is None where it is an argument of the problem.
 
     ``plain`` says that there is no privileged information, ``simplest`` what arguments are tried for
     simplicity, ``numbers`` which of them are rounded.
     """
 
-    stem: ClassVar[str]
+    object_name: ClassVar[str]
     loss: ClassVar[str | None] = None
     plain: ClassVar[bool] = False
     simplest: ClassVar[dict[str, Any]]
@@ -277,7 +277,7 @@ class SvmTask(ModelTask):
 
         asked = {name: value for name, value in own.items() if value is not None}
         try:
-            proof: Any = refsolve.solve(f"{self.stem}.primal", **asked).certificate
+            proof: Any = refsolve.solve(f"{self.object_name}.primal", **asked).certificate
         except (RefsolveError, np.linalg.LinAlgError):  # singular by rounding: nobody's answer
             return None
         if self.plain:

@@ -84,9 +84,9 @@ class MulticlassErm(ModelTask):
         """Whether the data fit together: every class has an example, k <= m - 1 for alpha losses, ..."""
         return _erm_families.valid(params)
 
-    def settle(self, params: Params, rng: np.random.Generator) -> Params:
+    def finalize(self, params: Params, rng: np.random.Generator) -> Params:
         """Give a loss that was fixed the parameters that it has, and only those."""
-        return _erm_families.settle(params, rng)
+        return _erm_families.finalize(params, rng)
 
     def simpler(self, params: Params) -> Iterator[Params]:
         """Fewer rows, classes and columns; then plain arguments; then round numbers."""
@@ -144,7 +144,7 @@ class MulticlassErm(ModelTask):
             found["a_ij <= 0 for the classes j that are not y_i"] = np.maximum(-x, 0).max(axis=1)
             found["sum over the classes of a_i = 0"] = family.unbalance(A)[live] / mass[live]
         if live.any():
-            name = f"x_i = -a_i/(C w_i) over the other classes in {loss.domain.stem}{parameters(params)}"
+            name = f"x_i = -a_i/(C w_i) over the other classes in {loss.domain.object_name}{parameters(params)}"
             found[name] = loss.violation(x)
         found["a_i = 0 where the weight is 0"] = (
             np.abs(A[~live]).max(axis=1, initial=0) / params["C"]
@@ -171,7 +171,7 @@ class MulticlassErm(ModelTask):
         if params["costs"] is not None:
             yield "it is optimal without costs", {**params, "costs": None}
         for loss in _erm_families.RELATIVES.get(params["loss"], ()):
-            changed = _erm_families.settle({**params, "loss": loss}, np.random.default_rng(0))
+            changed = _erm_families.finalize({**params, "loss": loss}, np.random.default_rng(0))
             yield f"it is optimal for the loss {loss}", changed
         if params["X"] is not None:
             X = params["X"]

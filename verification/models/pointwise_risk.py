@@ -22,12 +22,12 @@ from refsolve.proofs.model import ModelCertificate, Proof
 from verification.errors import NoDualPointError, VerificationError
 from verification.models import ModelTask, Params, Side, Violation, _shrink
 from verification.models._erm_families import convex, labelled, parameters, trained
-from verification.models._erm_families import settle as _settle
+from verification.models._erm_families import finalize as _settle
 
 EPS = float(np.finfo(float).eps)
 #: Classes up to which a rational linear program settles the risk of a hinge.
 EXACT = 4
-#: Stems whose risk is piecewise linear, and what k they have where they have none.
+#: Objects whose risk is piecewise linear, and what k they have where they have none.
 LINEAR = {"multiclass_hinge": 1, "topk_hinge_alpha": None, "topk_hinge_beta": None}
 
 
@@ -69,10 +69,12 @@ def _certified(params: Params, primal: Mapping[str, Any], dual: Side) -> ModelCe
 
 
 @functools.lru_cache(maxsize=512)
-def _least(p: tuple[Fraction, ...], stem: str, k: int) -> Fraction:
+def _least(p: tuple[Fraction, ...], object_name: str, k: int) -> Fraction:
     from verification.paper_statements import risk as risks
 
-    maker = risks.hinge_beta_pieces if stem == "topk_hinge_beta" else risks.hinge_alpha_pieces
+    maker = (
+        risks.hinge_beta_pieces if object_name == "topk_hinge_beta" else risks.hinge_alpha_pieces
+    )
     loss = [maker(len(p), k, y) for y in range(len(p))]
     return risks.minimisers(list(p), loss).least
 
@@ -81,18 +83,20 @@ def _exact(params: Params, g: np.ndarray) -> tuple[Fraction, Fraction] | None:
     """R(g) and the least risk as fractions; None for another loss, more classes, costs or an order."""
     from verification.paper_statements import risk as risks
 
-    stem, m = params["loss"], len(g)
-    if stem not in LINEAR or m > EXACT:
+    object_name, m = params["loss"], len(g)
+    if object_name not in LINEAR or m > EXACT:
         return None
     if params["costs"] is not None or params["behind"] is not None:
         return None
-    k = LINEAR[stem] or int(params["k"])
+    k = LINEAR[object_name] or int(params["k"])
     p = [Fraction(float(v)) for v in params["p"]]
     p = [v / sum(p) for v in p]
-    maker = risks.hinge_beta_pieces if stem == "topk_hinge_beta" else risks.hinge_alpha_pieces
+    maker = (
+        risks.hinge_beta_pieces if object_name == "topk_hinge_beta" else risks.hinge_alpha_pieces
+    )
     loss = [maker(m, k, y) for y in range(m)]
     risk = risks.risk(p, loss, [Fraction(float(v)) for v in g])
-    return risk, _least(tuple(p), stem, k)
+    return risk, _least(tuple(p), object_name, k)
 
 
 # ---- instances --------------------------------------------------------------------------------
@@ -106,7 +110,7 @@ def _stream(maker: Maker) -> Callable[[Rng, int], Iterator[Params]]:
         while True:
             for loss in rng.permutation([s for s in trained() if not labelled(s)]):
                 m = int(rng.integers(2, min(largest, 6) + 1))
-                yield TASK.settle(
+                yield TASK.finalize(
                     {"k": None, "gamma": None, "loss": str(loss)} | maker(rng, m), rng
                 )
 
@@ -195,7 +199,7 @@ class PointwiseRisk(ModelTask):
             costs.shape == (p.size, p.size) and costs.min() >= 0 and not np.diag(costs).any()
         )
 
-    def settle(self, params: Params, rng: np.random.Generator) -> Params:
+    def finalize(self, params: Params, rng: np.random.Generator) -> Params:
         """Give a loss that was fixed the parameters that it has, and only those."""
         labels = np.arange(len(params["p"]))
         settled = _settle({**params, "y": labels}, rng)

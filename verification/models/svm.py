@@ -16,7 +16,7 @@ LOSSES = ("hinge", "squared_hinge")
 class Svm(_plus.SvmTask):
     """The task; see the module."""
 
-    stem, plain = "svm", True
+    object_name, plain = "svm", True
     parts = {"primal": ("w", "b"), "dual": ("alpha",)}
     simplest = {"C": 1.0, "sample_weight": None, "loss": "hinge"}
     numbers = ("C",)

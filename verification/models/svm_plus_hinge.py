@@ -11,7 +11,7 @@ from verification.models import _plus, _plus_families
 class SvmPlusHinge(_plus.PlusTask):
     """The task; see the module."""
 
-    stem, loss = "svm_plus_hinge", "hinge"
+    object_name, loss = "svm_plus_hinge", "hinge"
     simplest = _plus.simplest(nonneg=True)
     families = _plus_families.plus(squared=False)
 

@@ -11,7 +11,7 @@ from verification.models import _plus, _plus_families
 class SvmPlusSquaredHinge(_plus.PlusTask):
     """The task; see the module."""
 
-    stem, loss = "svm_plus_squared_hinge", "squared_hinge"
+    object_name, loss = "svm_plus_squared_hinge", "squared_hinge"
     simplest = _plus.simplest(nonneg=False)
     families = _plus_families.plus(squared=True)
 

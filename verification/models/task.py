@@ -60,8 +60,8 @@ class ModelTask:
     @functools.cached_property
     def symbols(self) -> tuple[Symbol, ...]:
         """The model's arguments as it declares them, and the tolerance, in calling order."""
-        stem = type(self).__module__.rpartition(".")[2]
-        return (*catalogue.load(stem).SPEC.arguments, TOL)
+        object_name = type(self).__module__.rpartition(".")[2]
+        return (*catalogue.load(object_name).SPEC.arguments, TOL)
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -127,7 +127,7 @@ class ModelTask:
 
     # ---- what some models add
 
-    def settle(self, params: Params, rng: np.random.Generator) -> Params:
+    def finalize(self, params: Params, rng: np.random.Generator) -> Params:
         """Arguments with what others of them, now fixed, need."""
         return params
 

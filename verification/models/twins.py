@@ -1,4 +1,4 @@
-"""The twins in `fast` of the stems that are declared, also in folders outside of the packages."""
+"""The twins in `fast` of the objects that are declared, also in folders outside of the packages."""
 
 import importlib
 import importlib.util
@@ -17,6 +17,6 @@ def package(kind: str) -> ModuleType:
     return found
 
 
-def exists(kind: str, stem: str) -> bool:
-    """Whether a stem has a twin."""
-    return importlib.util.find_spec(f"{package(kind).__name__}.{stem}") is not None
+def exists(kind: str, object_name: str) -> bool:
+    """Whether an object has a twin."""
+    return importlib.util.find_spec(f"{package(kind).__name__}.{object_name}") is not None

@@ -82,20 +82,20 @@ def check_meeting(
     trial: Trial,
     *,
     problem: Problem,
-    stem: str,
+    object_name: str,
     loss: Loss,
     lam_factor: int,
-    dual_stem: str,
+    dual_name: str,
     gamma: Fraction,
 ) -> None:
     """Whether CVXPY's least primal and largest dual value agree.
 
-    The primal is that of the loss `stem` with values `loss`; the dual is the one of the papers.
+    The primal is that of the loss `object_name` with values `loss`; the dual is the one of the papers.
     Both values are taken in rational arithmetic, at points that are feasible.
     """
     solved = replace(problem, lam=lam_factor * problem.lam)
-    least = primal(solved, primal_solution(solved, stem, gamma), loss)
-    largest = dual(problem, dual_solution(problem, dual_stem, gamma), smooth_conjugate(gamma))
+    least = primal(solved, primal_solution(solved, object_name, gamma), loss)
+    largest = dual(problem, dual_solution(problem, dual_name, gamma), smooth_conjugate(gamma))
     if largest is None:
         raise ArithmeticError("the dual solution was not moved into the domain")
     # P(0) <= 1 bounds both values; the solver's accuracy is 1e-8 of it.

@@ -40,28 +40,33 @@ def compared(inputs: Inputs) -> Iterator[Compared]:
 
 
 def _both(
-    stem: str, scores: Any, z: Any, wanted: Any, costs: Any = None, **params: Any
+    object_name: str, scores: Any, z: Any, wanted: Any, costs: Any = None, **params: Any
 ) -> Iterator[Compared]:
     """A loss by its fast function at scores of the first class, and by its declaration at the arguments z."""
     import cvxpy as cp
 
     import fast
 
-    module, given = catalogue.load(stem), params if costs is None else {**params, "costs": costs}
-    found = getattr(fast.losses, stem).value(scores, 0, **given)
-    yield Compared(f"fast.losses.{stem}.value", found, float(wanted), ROUNDED)
+    module, given = (
+        catalogue.load(object_name),
+        params if costs is None else {**params, "costs": costs},
+    )
+    found = getattr(fast.losses, object_name).value(scores, 0, **given)
+    yield Compared(f"fast.losses.{object_name}.value", found, float(wanted), ROUNDED)
     if hasattr(module, "value"):
         expression, off = module.value(cp.Constant(z), **params), ROUNDED
         if expression.variables():  # a value that is a minimum itself
             cp.Problem(cp.Minimize(expression)).solve(solver="CLARABEL")
             off = SOLVED
-        yield Compared(f"refsolve.losses.{stem}.value", float(expression.value), float(wanted), off)
+        yield Compared(
+            f"refsolve.losses.{object_name}.value", float(expression.value), float(wanted), off
+        )
 
 
-def _loss(stem: str, z: Any, wanted: Any, **params: Any) -> Iterator[Compared]:
+def _loss(object_name: str, z: Any, wanted: Any, **params: Any) -> Iterator[Compared]:
     """A loss over the others at margins z, from the scores (0, z) without costs."""
     z = floats(z)
-    yield from _both(stem, np.append(0.0, z), z, wanted, np.zeros(z.size + 1), **params)
+    yield from _both(object_name, np.append(0.0, z), z, wanted, np.zeros(z.size + 1), **params)
 
 
 def hinges(z: Any, k: int, gamma: Fraction | None = None) -> Iterator[Compared]:
@@ -91,17 +96,17 @@ def _sum(inputs: Inputs) -> Iterator[Compared]:
     z = [u + v for u, v in zip(inputs["a"], inputs["c"], strict=True)]
     yield from hinges(z, inputs["k"], inputs.get("gamma"))
     b, c = inputs["b"], inputs["c"]
-    for stem in ("topk_hinge_alpha", "topk_hinge_beta"):
-        yield from _conjugate(stem, b, c, inputs["k"])
+    for object_name in ("topk_hinge_alpha", "topk_hinge_beta"):
+        yield from _conjugate(object_name, b, c, inputs["k"])
 
 
-def _conjugate(stem: str, b: Any, c: Any, k: int) -> Iterator[Compared]:
+def _conjugate(object_name: str, b: Any, c: Any, k: int) -> Iterator[Compared]:
     """-<c,b> on the dual set, +inf outside; points that only rounding puts outside are left alone."""
     import cvxpy as cp
 
     import fast
 
-    module = catalogue.load(stem)
+    module = catalogue.load(object_name)
     rows = catalogue.load(module.dual_set).halfspaces(len(b), k=k)
     excess = max(sum((g * v for g, v in zip(row, b, strict=True)), -h) for row, h, _ in rows)
     if k > len(b) or (
@@ -110,12 +115,12 @@ def _conjugate(stem: str, b: Any, c: Any, k: int) -> Iterator[Compared]:
         return
     wanted = math.inf if excess > 0 else -float(sum(u * v for u, v in zip(b, c, strict=True)))
     x = floats(b)
-    found = getattr(fast.losses, stem).conjugate(x, k=k, costs=floats(c))
-    yield Compared(f"fast.losses.{stem}.conjugate", found, wanted, ROUNDED)
+    found = getattr(fast.losses, object_name).conjugate(x, k=k, costs=floats(c))
+    yield Compared(f"fast.losses.{object_name}.conjugate", found, wanted, ROUNDED)
     expression, domain = module.conjugate(cp.Constant(x), k)
     inside = all(np.max(rule.violation(), initial=0) <= ROUNDED for rule in domain)
     value = float(expression.value) - float(floats(c) @ x) if inside else math.inf
-    yield Compared(f"refsolve.losses.{stem}.conjugate", value, wanted, ROUNDED)
+    yield Compared(f"refsolve.losses.{object_name}.conjugate", value, wanted, ROUNDED)
 
 
 def _slopes(inputs: Inputs) -> Iterator[Compared]:
@@ -123,8 +128,8 @@ def _slopes(inputs: Inputs) -> Iterator[Compared]:
     v, y = list(inputs["v"]), inputs["y"]
     x = [u for j, u in enumerate(v) if j != y]
     k = min(int(inputs.get("k", 1)), len(x))
-    for stem in ("topk_hinge_alpha", "topk_hinge_beta"):
-        yield from _conjugate(stem, x, [ONE] * len(x), k)
+    for object_name in ("topk_hinge_alpha", "topk_hinge_beta"):
+        yield from _conjugate(object_name, x, [ONE] * len(x), k)
 
 
 def _vector(inputs: Inputs) -> Iterator[Compared]:
@@ -157,10 +162,10 @@ def _binary(inputs: Inputs) -> Iterator[Compared]:
     gamma = inputs.get("gamma")
     z = 1 - a
     x = min(max(z / gamma, ZERO), ONE) if gamma else None
-    stem = "ova_smooth_hinge" if gamma else "ova_hinge"
+    object_name = "ova_smooth_hinge" if gamma else "ova_hinge"
     wanted = z * x - gamma * x * x / 2 if gamma else max(ZERO, z)
     params = {"gamma": float(gamma)} if gamma else {}
-    yield from _both(stem, np.array([float(a), -9.0]), [float(z), -8.0], wanted, **params)
+    yield from _both(object_name, np.array([float(a), -9.0]), [float(z), -8.0], wanted, **params)
 
 
 def _probabilities(inputs: Inputs) -> Iterator[Compared]:
@@ -207,7 +212,7 @@ def _projections(inputs: Inputs) -> Iterator[Compared]:
     yield from _set("topk_simplex_alpha", a, project_simplex(a, k, rho, sized["r"]), **sized)
 
 
-def _set(stem: str, a: Any, wanted: Any, **params: Any) -> Iterator[Compared]:
+def _set(object_name: str, a: Any, wanted: Any, **params: Any) -> Iterator[Compared]:
     """The projection of fast; the exact one before the declared constraints and support function."""
     import cvxpy as cp
 
@@ -216,20 +221,20 @@ def _set(stem: str, a: Any, wanted: Any, **params: Any) -> Iterator[Compared]:
     numbers = {n: float(v) if isinstance(v, Fraction) else v for n, v in params.items()}
     size, module, exactly = (
         max(1.0, float(abs(floats(a)).max())),
-        catalogue.load(stem),
+        catalogue.load(object_name),
         floats(wanted),
     )
-    x = np.asarray(getattr(fast.sets, stem).project(floats(a), **numbers))
-    yield Compared(f"fast.sets.{stem}.project", x, exactly, 1e-8 * size)
+    x = np.asarray(getattr(fast.sets, object_name).project(floats(a), **numbers))
+    yield Compared(f"fast.sets.{object_name}.project", x, exactly, 1e-8 * size)
     rho = params.pop("rho", ZERO)
     numbers.pop("rho", None)
     rules = module.constraints(cp.Constant(exactly), **numbers)
     missed = max(float(np.max(rule.violation(), initial=0)) for rule in rules)
-    yield Compared(f"refsolve.sets.{stem}.constraints", missed, 0.0, ROUNDED * size)
+    yield Compared(f"refsolve.sets.{object_name}.constraints", missed, 0.0, ROUNDED * size)
     point, s = np.array(wanted, dtype=object), sum(wanted, ZERO)
     slope = np.array([u - v - rho * s for u, v in zip(a, wanted, strict=True)], dtype=object)
     gap = module.residual(point[None], slope[None], **params)[0]
-    yield Compared(f"refsolve.sets.{stem}.residual", float(gap), 0.0, 0.0)
+    yield Compared(f"refsolve.sets.{object_name}.residual", float(gap), 0.0, 0.0)
 
 
 def _shapes(inputs: Inputs) -> Iterator[Compared]:

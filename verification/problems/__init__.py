@@ -1,4 +1,4 @@
-"""What is asked: the problems by name, their arguments, and where each stem stands."""
+"""What is asked: the problems by name, their arguments, and where each object stands."""
 
 from verification.problems.problem import Problem, fast_candidate, lookup, names
 

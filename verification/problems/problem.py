@@ -1,6 +1,6 @@
 """Which problems can be verified, and what each one's arguments are.
 
-Stems come from `refsolve` by discovery; what each argument is, its symbol says, so a new stem or
+Objects come from `refsolve` by discovery; what each argument is, its symbol says, so a new object or
 parameter needs no edit here. The names of a model's unknowns stand in `verification.models`.
 """
 
@@ -31,13 +31,13 @@ FUNCTION_NAMES = {"projection": "project", "primal": "train", "dual": "train"}
 
 @dataclass(frozen=True)
 class Problem:
-    """A stem and an operation, e.g. ``simplex.projection``, with its argument names in order.
+    """An object and an operation, e.g. ``simplex.projection``, with its argument names in order.
 
     ``fixed``: values that arguments have in every instance; see `verification.kit.fixing`.
     """
 
     name: str
-    stem: str
+    object_name: str
     operation: str
     kind: str
     arguments: tuple[str, ...]
@@ -63,7 +63,7 @@ class Problem:
     @property
     def model(self) -> models.ModelTask | None:
         """What `verification.models` knows of a model; None for other kinds."""
-        return models.load(self.stem) if self.kind == "models" else None
+        return models.load(self.object_name) if self.kind == "models" else None
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -141,7 +141,7 @@ class Problem:
         """The arguments with all that is declared of them, in order."""
         if self.model is not None:
             return self.model.symbols
-        return operations.signature(self.stem, self.operation)
+        return operations.signature(self.object_name, self.operation)
 
     def named(self, **facts: str) -> tuple[str, ...]:
         """Names of the arguments with these facts: ``named(rows="always")``."""
@@ -151,7 +151,7 @@ class Problem:
 
     @property
     def own(self) -> tuple[str, ...]:
-        """Names of the stem's own parameters."""
+        """Names of the object's own parameters."""
         return tuple(self.declaration().SPEC.names)
 
     @property
@@ -165,25 +165,31 @@ class Problem:
         return tuple(a for a in self.arguments if a not in self.defaults)
 
     def declaration(self) -> ModuleType:
-        """The module of `refsolve` that says what the stem is."""
-        return catalogue.load(self.stem)
+        """The module of `refsolve` that says what the object is."""
+        return catalogue.load(self.object_name)
 
 
 def lookup(name: str | Problem) -> Problem:
-    """Find ``"<stem>.<operation>"``; UnknownProblemError says what there is."""
+    """Find ``"<object>.<operation>"``; UnknownProblemError says what there is."""
     return name if isinstance(name, Problem) else _found(name)
 
 
 @functools.cache
 def _found(name: str) -> Problem:
-    stem, _, operation = str(name).rpartition(".")
-    kind = next((k for k in KINDS if stem in catalogue.stems(k)), "")
-    if kind == "models" and stem in models.stems() and operation in models.load(stem).parts:
-        return Problem(name, stem, operation, kind, tuple(models.load(stem).arguments))
-    if (kind, operation) not in OPERATIONS or operation not in catalogue.operations(stem):
+    object_name, _, operation = str(name).rpartition(".")
+    kind = next((k for k in KINDS if object_name in catalogue.object_names(k)), "")
+    if (
+        kind == "models"
+        and object_name in models.object_names()
+        and operation in models.load(object_name).parts
+    ):
+        return Problem(
+            name, object_name, operation, kind, tuple(models.load(object_name).arguments)
+        )
+    if (kind, operation) not in OPERATIONS or operation not in catalogue.operations(object_name):
         raise UnknownProblemError(f"problem={name!r} is not known; {_instead(str(name))}")
-    arguments = tuple(s.name for s in operations.signature(stem, operation))
-    return Problem(name, stem, operation, kind, arguments)
+    arguments = tuple(s.name for s in operations.signature(object_name, operation))
+    return Problem(name, object_name, operation, kind, arguments)
 
 
 def _instead(name: str) -> str:
@@ -192,26 +198,30 @@ def _instead(name: str) -> str:
     if own := [n for n in known if n.rpartition(".")[0] in (name, name.rpartition(".")[0])]:
         return f"expected one of {', '.join(own)}"
     near = difflib.get_close_matches(name, known, 3) or ["simplex.projection"]
-    return f"expected STEM.OPERATION, such as {' or '.join(near)}; `refsolve list` has them all"
+    return f"expected NAME.OPERATION, such as {' or '.join(near)}; `refsolve list` has them all"
 
 
 def names(*kinds: str) -> tuple[str, ...]:
-    """All problems of stems that solvers are written for, sorted by kind and stem.
+    """All problems of objects that solvers are written for, sorted by kind and object.
 
     Sets and losses that exist only to be refuted are left out. ``kinds``: those of these kinds only
     ("sets", "losses", "functions", "models").
     """
     found = [
-        f"{stem}.{operation}"
+        f"{object_name}.{operation}"
         for kind in KINDS[:-1]
         if not kinds or kind in kinds
-        for stem in catalogue.stems(kind)
-        if not catalogue.load(stem).SPEC.oracle_only
-        for operation in catalogue.operations(stem)
+        for object_name in catalogue.object_names(kind)
+        if not catalogue.load(object_name).SPEC.oracle_only
+        for operation in catalogue.operations(object_name)
         if (kind, operation) in OPERATIONS
     ]
     if not kinds or "models" in kinds:
-        found += [f"{stem}.{side}" for stem in models.stems() for side in models.load(stem).parts]
+        found += [
+            f"{object_name}.{side}"
+            for object_name in models.object_names()
+            for side in models.load(object_name).parts
+        ]
     return tuple(found)
 
 
@@ -223,7 +233,7 @@ def fast_candidate(name: str) -> Callable[..., Any] | None:
         if train is not None:
             train.__func__.allowance = COMPILING
         return train
-    if not twins.exists(problem.kind, problem.stem):
+    if not twins.exists(problem.kind, problem.object_name):
         return None
-    module = importlib.import_module(f"fast.{problem.kind}.{problem.stem}")
+    module = importlib.import_module(f"fast.{problem.kind}.{problem.object_name}")
     return getattr(module, problem.function, None)

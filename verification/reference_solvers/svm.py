@@ -378,7 +378,7 @@ TRAINERS: dict[str, Callable[[Given], dict[str, Any]]] = {
 }
 #: The sound trainers by problem.
 SOLVERS: dict[str, Callable[..., Any]] = {
-    f"{stem}.{side}": _of(train, part)
-    for stem, train in TRAINERS.items()
+    f"{object_name}.{side}": _of(train, part)
+    for object_name, train in TRAINERS.items()
     for side, part in (("primal", primal), ("dual", dual))
 }

@@ -91,7 +91,7 @@ def whole(row: Callable[..., Any]) -> Callable[..., Any]:
     return loss
 
 
-#: What is sound, by stem.
+#: What is sound, by object.
 SOUND = {
     "softmax": softmax,
     "topk_hinge_alpha": hinge_alpha,

@@ -1,4 +1,4 @@
-"""The losses of `fast.torch`, judged by the kit: every stem, operation and form that training asks.
+"""The losses of `fast.torch`, judged by the kit: every object, operation and form that training asks.
 
 ``python docs/_ext/records.py torch_kit`` makes the record.
 """
@@ -17,11 +17,11 @@ from verification.verdicts.report import Report
 
 
 def judged() -> Iterator[tuple[str, str]]:
-    """Problems of the stems that `fast.torch` has, and forms: those of the functions, and "module"."""
+    """Problems of the objects that `fast.torch` has, and forms: those of the functions, and "module"."""
     known, losses = names(), twins.package("torch.losses")
-    for stem in losses.names():
+    for object_name in losses.names():
         for operation in ("value", "gradient"):
-            problem = f"{stem}.{operation}"
+            problem = f"{object_name}.{operation}"
             if problem not in known:
                 continue
             yield problem, "rows"
@@ -29,19 +29,19 @@ def judged() -> Iterator[tuple[str, str]]:
                 continue
             yield problem, "module"
             for form in forms(operation)[1:]:
-                if form != "smoothed" or getattr(losses.function(stem), "linear", False):
+                if form != "smoothed" or getattr(losses.function(object_name), "linear", False):
                     yield problem, form
 
 
 def loss(problem: str, form: str) -> Callable[..., Any]:
-    """The function of a stem, or the module made anew of what it is called with."""
-    stem = lookup(problem).stem
+    """The function of an object, or the module made anew of what it is called with."""
+    object_name = lookup(problem).object_name
     if form != "module":
-        return getattr(importlib.import_module("fast.torch"), stem)
+        return getattr(importlib.import_module("fast.torch"), object_name)
     module = importlib.import_module("fast.torch.modules").RowwiseLoss
 
     def made(scores: Any, y: Any, **options: Any) -> Any:
-        return module(stem, **options)(scores, y)
+        return module(object_name, **options)(scores, y)
 
     return made
 

@@ -16,12 +16,12 @@ def svm_dual(solver: str, **options: Any) -> Callable[..., Any]:
         gram = X @ X.T if K is None else K
         n = len(y)
         sign = np.asarray(y, dtype=float)
-        posed = Problem(
+        canonicalized = Problem(
             gram * np.outer(sign, sign), -np.ones(n), A=sign[None, :], b=np.zeros(1),
             lb=np.zeros(n), ub=np.full(n, C),
         )  # fmt: skip
         with warnings.catch_warnings(action="ignore"):  # matrices are made sparse; statuses
-            found = solve_problem(posed, solver=solver, **options).x
+            found = solve_problem(canonicalized, solver=solver, **options).x
         return {"alpha": np.full(n, np.nan) if found is None else found}
 
     candidate.__name__ = candidate.__qualname__ = f"qp_{solver}_svm_dual"

@@ -13,7 +13,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from verification import certificates
 from verification.instances.instance import Instance
-from verification.instances.svm_plus import FAMILIES, STEMS, draw
+from verification.instances.svm_plus import FAMILIES, OBJECTS, draw
 from verification.trainers.table import TOL, beside_oracle, report, too_wide
 from verification.verdicts.report import Report
 from verification.verdicts.verdict import Judgement
@@ -30,20 +30,20 @@ VARIANTS = (
 )
 
 
-def instances(profile: str, seed: int, stem: str) -> list[Instance]:
+def instances(profile: str, seed: int, object_name: str) -> list[Instance]:
     """Problems of every family and variant of one loss."""
-    rng = np.random.default_rng([seed, 6, STEMS.index(stem)])
+    rng = np.random.default_rng([seed, 6, OBJECTS.index(object_name)])
     found = []
     for i in range(COUNTS[profile]):
         family, variant = FAMILIES[i % len(FAMILIES)], VARIANTS[i % len(VARIANTS)]
         given = draw(rng, family)
         if variant in ("the other xi", "both"):
-            given["nonneg_slack"] = stem == STEMS[0]
+            given["nonneg_slack"] = object_name == OBJECTS[0]
         if variant in ("own slacks", "kernels, own slacks", "both"):
             given["free_slack"] = float(10.0 ** rng.integers(-2, 2))
         if variant.startswith("kernels"):
             given |= {"K": rbf_kernel(given.pop("X")), "Kz": rbf_kernel(given.pop("Z"))}
-        found.append(Instance.of(f"{stem}.primal", family, **given))
+        found.append(Instance.of(f"{object_name}.primal", family, **given))
     return found
 
 
@@ -57,7 +57,7 @@ def fit(instance: Instance, trainer: Callable[..., Any] | None = None) -> tuple[
     X, Z, K, Kz = (given.pop(name, None) for name in ("X", "Z", "K", "Kz"))
     if K is not None:
         given["kernel"] = given["kernel_z"] = "precomputed"
-    loss = "squared_hinge" if instance.stem == STEMS[0] else "hinge"
+    loss = "squared_hinge" if instance.object_name == OBJECTS[0] else "hinge"
     make = trainer or fast.SVMPlusClassifier
     model = make(loss=loss, standardize_z=False, tol=TOL, max_iter=5000, **given)
     X, Z = (X, Z) if K is None else (K, Kz)
@@ -86,7 +86,7 @@ def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Ju
     return too_wide(ours) or beside_oracle(instance.problem.name, given, ours, apart)
 
 
-def verify_plus(stem: str, profile: str = "quick", seed: int = 0) -> Report:
+def verify_plus(object_name: str, profile: str = "quick", seed: int = 0) -> Report:
     """The report on ``svm_plus_squared_hinge`` or ``svm_plus_hinge``."""
-    drawn = instances(profile, seed, stem)
-    return report(f"{stem}.primal", "trainer", drawn, examine, profile, seed)
+    drawn = instances(profile, seed, object_name)
+    return report(f"{object_name}.primal", "trainer", drawn, examine, profile, seed)

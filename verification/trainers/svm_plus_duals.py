@@ -16,13 +16,13 @@ from refsolve.proofs.model import ModelCertificate
 from verification.benchmarks.records import Record, Section
 from verification.certificates import plus_model
 from verification.instances.instance import Instance
-from verification.instances.svm_plus import EPS, STEMS, instances
+from verification.instances.svm_plus import EPS, OBJECTS, instances
 from verification.trainers import libsvm_recipes
 from verification.verdicts.report import Report
 from verification.verdicts.verdict import Judgement, Result, Verdict
 
 Array = np.ndarray[Any, Any]
-PROBLEM = f"{STEMS[0]}.dual"
+PROBLEM = f"{OBJECTS[0]}.dual"
 #: Relative gap that each solver has to reach; LIBSVM that or its own bound, if it stops by itself.
 TOLERANCES = {"production": 1e-6, "SMO": 1e-6, "LIBSVM": libsvm_recipes.TOLERANCE, "oracle": 1e-6}
 #: C/lam from which pairs of multipliers (SMO) may not get there.

@@ -37,7 +37,7 @@ class Witness(NamedTuple):
 @functools.lru_cache(maxsize=4096)
 def witness(instance: Instance) -> Witness | None:
     """The witness of an instance, None if nobody has one; computed once."""
-    model, params = load(instance.stem), instance.params
+    model, params = load(instance.object_name), instance.params
     try:
         primal, dual = model.witness(params)
         proof = model.certify(params, primal, dual)
@@ -50,7 +50,7 @@ def judge(instance: Instance, candidate: Candidate) -> Judgement:
     """Judge a model by the parts that were returned; to the gap that is promised, else to ``tol``."""
     if (promised := accuracy_contract.current()) is not None:
         instance = instance.with_params(tol=promised)
-    model, params = load(instance.stem), instance.params
+    model, params = load(instance.object_name), instance.params
     given: Parts = {name: np.asarray(v) for name, v in candidate.parts.items()}
     for name, right in model.shapes(params).items():
         if right == () and name in given and given[name].shape == (1,):  # an intercept_ of one
@@ -354,7 +354,7 @@ def _the_same(other: Instance, known: Witness | None, candidate: Candidate) -> b
 
 def hint(instance: Instance, candidate: Candidate) -> str:
     """Which other problem the answer solves: another C, another k, ...; empty if none is found."""
-    model = load(instance.stem)
+    model = load(instance.object_name)
     known = witness(instance)
     for text, params in model.mistakes(instance.params):
         if not model.valid(params):

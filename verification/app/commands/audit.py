@@ -27,7 +27,7 @@ class Options(Columns):
     labels: Path | None = argument(
         "Their labels: .npy, a table, or a folder of parts; else --label.", None
     )
-    loss: str = option("A stem of fast.losses, or ova_squared_hinge.", "softmax")
+    loss: str = option("An object of fast.losses, or ova_squared_hinge.", "softmax")
     c: float = option("P = 1/2 ||W||^2 + C * sum of losses.", 1.0, "--C", "-C")
     k: int = option("Of a top-k loss.", 1, "-k", "--k")
     gamma: float | None = option("Of a smooth hinge.")

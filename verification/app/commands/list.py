@@ -1,4 +1,4 @@
-"""``refsolve list``: the stems and what can be asked of each."""
+"""``refsolve list``: the objects and what can be asked of each."""
 
 from dataclasses import asdict
 
@@ -11,11 +11,11 @@ app = typer.Typer(add_completion=False)
 
 
 @command(app)
-def list_stems() -> Document:
+def list_objects() -> Document:
     """List the losses, sets and models, and what is asked of each."""
-    from verification.problems.stems import discover
+    from verification.problems.objects import discover
 
-    stems = discover()
+    objects = discover()
     rows = [
         (
             s.kind,
@@ -28,9 +28,9 @@ def list_stems() -> Document:
             if s.in_fast
             else Cell("oracle", "warn"),
         )
-        for s in stems
+        for s in objects
     ]
-    columns = ("kind", "stem", "what", "operations", "in")
-    note = "A problem is STEM.OPERATION, e.g. topk_simplex_alpha.projection; `refsolve show STEM` says more."
-    blocks = (table(f"{len(stems)} stems", columns, rows, note=note),)
-    return Document("Stems", blocks, None, {"stems": [asdict(s) for s in stems]})
+    columns = ("kind", "name", "what", "operations", "in")
+    note = "A problem is NAME.OPERATION, e.g. topk_simplex_alpha.projection; `refsolve show NAME` says more."
+    blocks = (table(f"{len(objects)} objects", columns, rows, note=note),)
+    return Document("Objects", blocks, None, {"objects": [asdict(s) for s in objects]})

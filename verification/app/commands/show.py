@@ -1,4 +1,4 @@
-"""``refsolve show STEM``: what a stem is, from its declaration."""
+"""``refsolve show NAME``: what an object is, from its declaration."""
 
 from __future__ import annotations
 
@@ -68,16 +68,16 @@ def _mathematics(
     return [*blocks, table("Reading", ("", ""), facts), table("Where", ("", ""), where)]
 
 
-def _remarks(stem: str, kind: str, spec: Spec) -> list[Block]:
+def _remarks(object_name: str, kind: str, spec: Spec) -> list[Block]:
     """What is to be known besides: of the parts of a model, of errata, of a missing twin."""
     from verification import models
 
     blocks: list[Block] = []
-    if kind == "models" and (text := models.described(stem)):
+    if kind == "models" and (text := models.described(object_name)):
         words = " ".join(text.partition("\n\n")[2].split())
         blocks.append(Paragraph(words.replace("``", "")))  # markup of docstrings
     if spec.erratum:
-        text = f"This stem documents the erratum {spec.erratum}: see `refsolve claims`."
+        text = f"This object documents the erratum {spec.erratum}: see `refsolve claims`."
         blocks.append(Paragraph(text, "warn"))
     if spec.reason:
         blocks.append(Paragraph(f"No fast twin: {spec.reason}.", "dim"))
@@ -120,7 +120,7 @@ def _answer(problem: Problem) -> str:
 class Options:
     """An object or one of its problems."""
 
-    stem: str = argument(
+    object_name: str = argument(
         "Name as in `refsolve list`, e.g. topk_hinge_alpha, or topk_hinge_alpha.prox."
     )
 
@@ -132,31 +132,31 @@ def show(options: Options) -> Document:
     from refsolve.spec import REQUIRED
     from verification.problems.problem import lookup
 
-    stem, _, operation = options.stem.partition(".")
+    object_name, _, operation = options.object_name.partition(".")
     if operation:
-        lookup(f"{stem}.{operation}")  # says what there is
-    spec = catalogue.load(stem).SPEC
-    kind = catalogue.kind(stem)
+        lookup(f"{object_name}.{operation}")  # says what there is
+    spec = catalogue.load(object_name).SPEC
+    kind = catalogue.kind(object_name)
     symbols: list[tuple[str, ...]] = [
         (s.name, s.meaning, s.range_text(), "required" if s.default is REQUIRED else str(s.default))
         for s in spec.symbols
     ]
-    places = [("declared", f"refsolve.{kind}.{stem}")]
-    if importlib.util.find_spec(f"fast.{kind}.{stem}") is not None:
-        places.append(("computed", f"fast.{kind}.{stem}"))
-    problems = [f"{stem}.{each}" for each in catalogue.operations(stem)]
+    places = [("declared", f"refsolve.{kind}.{object_name}")]
+    if importlib.util.find_spec(f"fast.{kind}.{object_name}") is not None:
+        places.append(("computed", f"fast.{kind}.{object_name}"))
+    problems = [f"{object_name}.{each}" for each in catalogue.operations(object_name)]
     asked = [lookup(name) for name in problems if not operation or name.endswith(f".{operation}")]
     rows = {p.name: _arguments(p) for p in asked}
     answers = {p.name: _answer(p) for p in asked}
     where = [*places, ("problems", ", ".join(problems))]
-    blocks = _mathematics(catalogue.load(stem), kind, symbols, where)
+    blocks = _mathematics(catalogue.load(object_name), kind, symbols, where)
     for names, each in _alike(rows):
         blocks.append(table(f"Arguments of {', '.join(names)}", COLUMNS[:2] + COLUMNS[3:], each))
         blocks += [Paragraph(f"Answer of {name}: {answers[name]}.") for name in names]
-    blocks += _remarks(stem, kind, spec)
+    blocks += _remarks(object_name, kind, spec)
     told = ("scaling", "source", "erratum", "reason", "oracle_only")
     data = {
-        "stem": stem,
+        "name": object_name,
         "kind": kind,
         "formulas": dict(spec.formulas),
         "symbols": [dict(zip(COLUMNS, row, strict=True)) for row in symbols],
@@ -167,4 +167,4 @@ def show(options: Options) -> Document:
         "answers": answers,
         "places": dict(places),
     }
-    return Document(f"{stem}: {spec.title}", tuple(blocks), None, data)
+    return Document(f"{object_name}: {spec.title}", tuple(blocks), None, data)

@@ -22,7 +22,7 @@ class Options:
     file: Path = option(
         "Lines of JSON; what they hold already is not run again.", Path("soak.jsonl")
     )
-    problem: list[str] | None = option("STEM.OPERATION, or 'svm*'; repeatable; default: all.")
+    problem: list[str] | None = option("NAME.OPERATION, or 'svm*'; repeatable; default: all.")
     jobs: int = option("Processes, at low priority.", 2)
     summary: Path | None = option("Write the summary here, as docs/soak.json is.")
 

@@ -27,14 +27,16 @@ app = typer.Typer(add_completion=False)
 class Options:
     """A problem, a solver and what it promises, how it is judged, and where the report goes."""
 
-    problem: str | None = option("STEM.OPERATION, e.g. topk_simplex_alpha.projection.")
+    problem: str | None = option("NAME.OPERATION, e.g. topk_simplex_alpha.projection.")
     solver: str | None = option(
         "package.module:function under test; default: the implementation in fast."
     )
     program: str | None = option(
         'Program under test, e.g. "./my_solver --fast", speaking JSON lines.', None, "--exec"
     )
-    everything: bool = option("The main job: every stem, then training on Letter.", False, "--all")
+    everything: bool = option(
+        "The main job: every object, then training on Letter.", False, "--all"
+    )
     thorough: bool = option(
         "With --all: all instances, more of Letter; 15 CPU minutes.", False, "--thorough"
     )

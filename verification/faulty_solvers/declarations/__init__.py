@@ -1,7 +1,7 @@
 """Wrong declarations: a change in the text of one file of `refsolve`, and the object that it is noticed in.
 
-The table is ``declarations.toml`` beside this file: ``[[kind]]`` with ``stem``, ``old``, ``new`` and, where the text
-is not in the stem's own file, ``file``. What finds them is `verification.declarations`, a part of
+The table is ``declarations.toml`` beside this file: ``[[kind]]`` with ``object``, ``old``, ``new`` and, where the text
+is not in the object's own file, ``file``. What finds them is `verification.declarations`, a part of
 ``refsolve verify --all``; ``python -m verification.faulty_solvers.declarations`` prints what is said of each.
 """
 
@@ -29,13 +29,13 @@ class WrongDeclaration:
     Attributes
     ----------
     kind : what of a declaration it changes: value, conjugate, domain, dual set, generator, constraints, maps, SPEC, ...
-    stem : the object that must be found to disagree with itself.
+    object_name : the object that must be found to disagree with itself.
     old, new : the text, which occurs in the file, and what stands in its place.
     file : the module that is changed, ``refsolve.sets.box``.
     """
 
     kind: str
-    stem: str
+    object_name: str
     old: str
     new: str
     file: str
@@ -43,12 +43,12 @@ class WrongDeclaration:
     @property
     def name(self) -> str:
         """What it is called in tests and tables."""
-        return f"{self.kind}: {self.stem}: {' '.join(self.old.split())} -> {' '.join(self.new.split())}"
+        return f"{self.kind}: {self.object_name}: {' '.join(self.old.split())} -> {' '.join(self.new.split())}"
 
     @contextlib.contextmanager
     def applied(self) -> Iterator[None]:
-        """The module with the change, and the stem's own with it; afterwards both as they were."""
-        own = catalogue.load(self.stem)
+        """The module with the change, and the object's own with it; afterwards both as they were."""
+        own = catalogue.load(self.object_name)
         changed = importlib.import_module(self.file)
         if self.old not in inspect.getsource(changed):
             raise LookupError(f"{self.file} has no {self.old!r}")
@@ -88,10 +88,12 @@ def discover() -> tuple[WrongDeclaration, ...]:
     found = []
     for kind, rows in tomllib.loads(TABLE.read_text(encoding="utf-8")).items():
         for row in rows:
-            room = f"refsolve.{catalogue.kind(row['stem'])}.{row['stem']}"
+            room = f"refsolve.{catalogue.kind(row['object_name'])}.{row['object_name']}"
             file = row.get("file", room)
             found.append(
-                WrongDeclaration(kind.replace("_", " "), row["stem"], row["old"], row["new"], file)
+                WrongDeclaration(
+                    kind.replace("_", " "), row["object_name"], row["old"], row["new"], file
+                )
             )
     return tuple(found)
 
@@ -101,7 +103,7 @@ def found_in(mutant: WrongDeclaration) -> str:
     from verification import declarations
 
     with mutant.applied():
-        return next(iter(declarations.problems(mutant.stem, most=1)), "")
+        return next(iter(declarations.problems(mutant.object_name, most=1)), "")
 
 
 def main() -> int:

@@ -185,18 +185,18 @@ STRONG_DUALITY = stated(
     draw=draw_training,
     check=check_meeting,
     says={
-        "stem": "topk_hinge_alpha",
+        "object_name": "topk_hinge_alpha",
         "loss": hinge_alpha,
         "lam_factor": 1,
-        "dual_stem": "topk_hinge_alpha",
+        "dual_name": "topk_hinge_alpha",
         "gamma": ZERO,
     },
     wrong={
         "loss (3) as printed": {
-            "stem": "topk_hinge_alpha_printed",
+            "object_name": "topk_hinge_alpha_printed",
             "loss": lambda z, k: hinge_alpha([*z, ZERO], k),
         },
-        "beta loss": {"stem": "topk_hinge_beta", "loss": hinge_beta},
+        "beta loss": {"object_name": "topk_hinge_beta", "loss": hinge_beta},
         "lam ||W||^2 in place of lam/2 ||W||^2": {"lam_factor": 2},
     },
 )

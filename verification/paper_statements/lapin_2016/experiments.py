@@ -202,7 +202,7 @@ FIGURE = stated("Figure 2", check=_check_drawn)
 # Time is no part of these rows: `refsolve reproduce convergence` has it.
 # ==========================================================================================
 
-#: Stem of a loss and its parameters.
+#: Object of a loss and its parameters.
 Loss = tuple[str, dict[str, Any]]
 HINGE: Loss = "multiclass_hinge", {}
 SMOOTH: Loss = "smooth_topk_hinge_alpha", {"k": 1, "gamma": 1.0}
@@ -245,9 +245,9 @@ def curve(seed: int, m: int, C: float, loss: Loss, solver: str) -> list[tuple[in
         found.append((state.passes or state.n_iter, state.gap, right))
         return bool(found[-1][0] >= MOST)
 
-    stem, given = loss
+    object_name, given = loss
     train(
-        X[own], y[own], C, m, named(stem, **given), tol=1e-6, max_iter=MOST, solver=solver, report=report
+        X[own], y[own], C, m, named(object_name, **given), tol=1e-6, max_iter=MOST, solver=solver, report=report
     )  # fmt: skip
     return found
 

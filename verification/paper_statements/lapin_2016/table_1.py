@@ -368,18 +368,20 @@ def _draw_margins(rng: Rng, smooth: bool) -> Inputs:
     return {"p": p, "k": k, "gamma": float(rng.choice([0.25, 1, 4])) if smooth else None}
 
 
-def _check_margins(trial: Trial, *, p: Vector, k: int, gamma: float | None, stem: str) -> None:
+def _check_margins(
+    trial: Trial, *, p: Vector, k: int, gamma: float | None, object_name: str
+) -> None:
     """Margins between all classes of different probability, p decreasing."""
     q = np.array([float(v) for v in p])
-    smoothing = {"gamma": gamma} if stem.startswith("smooth") else {}
+    smoothing = {"gamma": gamma} if object_name.startswith("smooth") else {}
     params: dict[str, Any] = {"k": k, **smoothing}
-    given: dict[str, Any] = {"loss": stem, "p": q, **params}
+    given: dict[str, Any] = {"loss": object_name, "p": q, **params}
     best = refsolve.solve("pointwise_risk.primal", **given)
     pairs = ((i, j) for i, j in combinations(range(len(p)), 2) if p[i] > p[j])
     for i, j in pairs:
         other = refsolve.solve("pointwise_risk.primal", **given, behind=(i, j))
         margin = pointwise_risk.margin(
-            stem, q, i, j, x=other.dual, g=other.x, least=best.x, **params
+            object_name, q, i, j, x=other.dual, g=other.x, least=best.x, **params
         )
         trial.within(
             max(0.0, LEAST - margin),
@@ -390,13 +392,13 @@ def _check_margins(trial: Trial, *, p: Vector, k: int, gamma: float | None, stem
         )
 
 
-def _margins(name: str, stem: str, hinge: str) -> Claim:
+def _margins(name: str, object_name: str, hinge: str) -> Claim:
     return stated(
         f"Table 1, margins, {name}",
-        draw=partial(_draw_margins, smooth=stem.startswith("smooth")),
+        draw=partial(_draw_margins, smooth=object_name.startswith("smooth")),
         check=_check_margins,
-        says={"stem": stem},
-        wrong={"the hinge": {"stem": hinge}},
+        says={"object_name": object_name},
+        wrong={"the hinge": {"object_name": hinge}},
     )
 
 

@@ -488,10 +488,10 @@ OTHERS = stated(
     draw=draw_training,
     check=check_meeting,
     says={
-        "stem": "smooth_topk_hinge_alpha",
+        "object_name": "smooth_topk_hinge_alpha",
         "loss": lambda z, k: smooth_hinge_alpha(z, k, GAMMA),
         "lam_factor": 1,
-        "dual_stem": "smooth_topk_hinge_alpha",
+        "dual_name": "smooth_topk_hinge_alpha",
         "gamma": GAMMA,
     },
     wrong={

@@ -39,12 +39,12 @@ def softplus(v: Decimal) -> Decimal:
     return (1 + v.exp()).ln()
 
 
-def value(stem: str, z: list[Decimal], k: int) -> Decimal:
+def value(object_name: str, z: list[Decimal], k: int) -> Decimal:
     """The loss at margins z."""
-    if stem == "ova_logistic":
+    if object_name == "ova_logistic":
         return sum((softplus(v) for v in z), Decimal(0))
     order = sorted(z, reverse=True)
-    one = Decimal(stem == "topk_entropy_beta")
+    one = Decimal(object_name == "topk_entropy_beta")
     tails = [sum((v.exp() for v in order[u:]), one) / (k - u) for u in range(k)]
     cap = min(tails).ln()
     extra = sum((max(v - cap, Decimal(0)) for v in z), Decimal(0)) / k
@@ -52,15 +52,15 @@ def value(stem: str, z: list[Decimal], k: int) -> Decimal:
     return softplus(inner) + extra if one else softplus(inner + extra)
 
 
-def conjugate(stem: str, x: list[Decimal]) -> Decimal:
+def conjugate(object_name: str, x: list[Decimal]) -> Decimal:
     """The entropy of x and its complement, in z."""
-    rest = [1 - v for v in x] if stem == "ova_logistic" else [1 - sum(x)]
+    rest = [1 - v for v in x] if object_name == "ova_logistic" else [1 - sum(x)]
     return sum((xlogx(v) for v in (*x, *rest)), Decimal(0))
 
 
-def push(stem: str, x: Vector, y: int) -> Vector:
+def push(object_name: str, x: Vector, y: int) -> Vector:
     """The gradient in the scores for the gradient x in z."""
-    if stem == "ova_logistic":
+    if object_name == "ova_logistic":
         return np.where(np.arange(x.size) == y, -x, x)
     return np.insert(x, y, -x.sum())
 
@@ -70,43 +70,47 @@ def entropies(seed: int) -> None:
     rng = np.random.default_rng([seed, 6])
     with localcontext() as context:
         context.prec = DIGITS
-        for stem, dual, k in ENTROPIES * ROUNDS:
-            d, own = 3, {"k": k} if "topk" in stem else {}
-            ova = stem == "ova_logistic"
+        for object_name, dual, k in ENTROPIES * ROUNDS:
+            d, own = 3, {"k": k} if "topk" in object_name else {}
+            ova = object_name == "ova_logistic"
             scores = exact.eighths(rng, d if ova else d + 1, 40)
             y = int(rng.integers(len(scores)))
             weight = Fraction(int(rng.integers(1, 8)), 4)
-            z = push(stem, scores, y) if ova else np.delete(scores, y) - scores[y]
-            loss = value(stem, [decimal(v) for v in z], k)
+            z = push(object_name, scores, y) if ova else np.delete(scores, y) - scores[y]
+            loss = value(object_name, [decimal(v) for v in z], k)
             scale = float(loss)
             given = {"sample_weight": float(weight), **own}
             for off in (0.0, 0.125):
                 number = float(loss * decimal(weight)) + off
-                found = certificates.loss_value(stem, number, exact.floats(scores), y, **given)
+                found = certificates.loss_value(
+                    object_name, number, exact.floats(scores), y, **given
+                )
                 error = abs(Fraction(number) - Fraction(loss) * weight)
-                bounded(found.gap, error, scale, f"value of {stem}: gap", 1e-16)
-                close(found.gap, error, scale, f"value of {stem}: gap")
+                bounded(found.gap, error, scale, f"value of {object_name}: gap", 1e-16)
+                close(found.gap, error, scale, f"value of {object_name}: gap")
             x = inside(rng, rows_of(dual, d, ONE, k))
-            entropy = conjugate(stem, [decimal(v) for v in x])
+            entropy = conjugate(object_name, [decimal(v) for v in x])
             for off in (0.0, 0.125):
                 number = float(entropy) + off
-                found = certificates.conjugate(stem, number, exact.floats(x), **own)
+                found = certificates.conjugate(object_name, number, exact.floats(x), **own)
                 error = abs(Fraction(number) - Fraction(entropy))
-                close(found.gap, error, 1.0, f"conjugate of {stem}: gap")
-            g = exact.floats(weight * push(stem, x, y))
-            found = certificates.gradient(stem, g, exact.floats(scores), y, **given)
+                close(found.gap, error, 1.0, f"conjugate of {object_name}: gap")
+            g = exact.floats(weight * push(object_name, x, y))
+            found = certificates.gradient(object_name, g, exact.floats(scores), y, **given)
             gap = weight * (Fraction(loss) + Fraction(entropy) - z @ x)
-            close(found.gap, gap, scale, f"gradient of {stem}: gap")
-            if stem in ("softmax", "ova_logistic"):
+            close(found.gap, gap, scale, f"gradient of {object_name}: gap")
+            if object_name in ("softmax", "ova_logistic"):
                 e = [decimal(v).exp() for v in z]
                 right = [v / (1 + v) for v in e] if ova else [v / (1 + sum(e)) for v in e]
-                best = weight * push(stem, exact.vector(exact.array(right)), y)
-                nearer(found, exact.vector(g) - best, f"gradient of {stem}:")
+                best = weight * push(object_name, exact.vector(exact.array(right)), y)
+                nearer(found, exact.vector(g) - best, f"gradient of {object_name}:")
                 sharp = certificates.gradient(
-                    stem, exact.floats(best), exact.floats(scores), y, **given
+                    object_name, exact.floats(best), exact.floats(scores), y, **given
                 )
                 require(
-                    sharp.gap <= 1e-14 and sharp.distance <= 1e-7, f"gradient of {stem}:", sharp
+                    sharp.gap <= 1e-14 and sharp.distance <= 1e-7,
+                    f"gradient of {object_name}:",
+                    sharp,
                 )
 
 

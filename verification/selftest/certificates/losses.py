@@ -33,7 +33,7 @@ INDICATOR = np.array([0, 1, 1, 0])
 class Example:
     """A loss with a ground truth, its dual set, its margins z and everything that it was drawn with."""
 
-    stem: str
+    object_name: str
     rows: Rows
     params: dict[str, Any]
     gamma: Fraction
@@ -99,21 +99,21 @@ class Example:
 def examples(seed: int, salt: int) -> Iterator[tuple[Example, np.random.Generator]]:
     """Every loss a few times; two of the three scores tie now and then."""
     rng = np.random.default_rng([seed, 3, salt])
-    for stem, dual, k, smooth, family in LOSSES:
+    for object_name, dual, k, smooth, family in LOSSES:
         for _ in range(ROUNDS):
             d = 4 if family == "multilabel" else 3
             m = d + 1 if family == "multiclass" else d
             y: Any = INDICATOR if family == "multilabel" else int(rng.integers(m))
             rows = rows_of(dual, d, ONE, k, y)
             gamma = Fraction(int(rng.integers(1, 5)), 2) if smooth else ZERO
-            params: dict[str, Any] = {"k": k} if "topk" in stem else {}
+            params: dict[str, Any] = {"k": k} if "topk" in object_name else {}
             params |= {"gamma": float(gamma)} if smooth else {}
             costs = abs(exact.eighths(rng, m))
             if family == "multiclass":
                 costs[y] = ZERO
             weight = Fraction(int(rng.integers(1, 8)), 4)
             scores = exact.eighths(rng, m)
-            yield Example(stem, rows, params, gamma, family, y, scores, costs, weight), rng
+            yield Example(object_name, rows, params, gamma, family, y, scores, costs, weight), rng
 
 
 def nearer(found: Any, step: Vector, what: str) -> None:
@@ -128,8 +128,10 @@ def values(seed: int) -> None:
         right = e.weight * e.value(z)
         for off in (ZERO, exact.eighths(rng, 1)[0]):
             number = float(right + off)
-            found = certificates.loss_value(e.stem, number, exact.floats(e.scores), e.y, **e.given)
-            what = f"value of {e.stem}:"
+            found = certificates.loss_value(
+                e.object_name, number, exact.floats(e.scores), e.y, **e.given
+            )
+            what = f"value of {e.object_name}:"
             close(found.gap, abs(Fraction(number) - right), float(abs(right)), f"{what} gap", 1e-15)
             close(found.scale, e.weight * abs(z).max(), 1.0, f"{what} scale")
 
@@ -139,14 +141,14 @@ def conjugates(seed: int) -> None:
     for e, rng in examples(seed, 2):
         x, off = inside(rng, e.rows), exact.eighths(rng, e.d)
         right = e.conjugate(x) - e.own_costs @ x
-        what = f"conjugate of {e.stem}:"
+        what = f"conjugate of {e.object_name}:"
         for number in (float(right), float(right) + 0.125, np.inf):
-            found = certificates.conjugate(e.stem, number, exact.floats(x), **e.own)
+            found = certificates.conjugate(e.object_name, number, exact.floats(x), **e.own)
             if number == np.inf:
                 require(found.gap == np.inf, what, "inf inside of the domain has gap", found.gap)
             else:
                 close(found.gap, abs(Fraction(number) - right), 1.0, f"{what} gap")
-        found = certificates.conjugate(e.stem, np.inf, exact.floats(off), **e.own)
+        found = certificates.conjugate(e.object_name, np.inf, exact.floats(off), **e.own)
         close(found.violation, exact.violation(e.rows, off), 1.0, f"{what} violation")
         if exact.violation(e.rows, off) > 0:
             require(found.gap == 0, what, "inf outside of the domain has gap", found.gap)
@@ -155,14 +157,14 @@ def conjugates(seed: int) -> None:
 def gradients(seed: int) -> None:
     """The gap of a point of the dual set is its Fenchel-Young gap; the gradient is as near as said."""
     for e, rng in examples(seed, 3):
-        z, what = e.margins(e.scores), f"gradient of {e.stem}:"
+        z, what = e.margins(e.scores), f"gradient of {e.object_name}:"
         value = e.value(z)
         best = exact.minimum(exact.form(e.d, e.gamma), z, e.rows)[0] if e.gamma else None
         off = exact.eighths(rng, e.d)
         known = [] if best is None else [exact.vector(exact.floats(best))]
         for x in (inside(rng, e.rows), off, *known):
             g = exact.floats(e.weight * e.push(x))
-            found = certificates.gradient(e.stem, g, exact.floats(e.scores), e.y, **e.given)
+            found = certificates.gradient(e.object_name, g, exact.floats(e.scores), e.y, **e.given)
             missed = e.weight * exact.violation(e.rows, x)
             close(found.violation, missed, 1.0, f"{what} violation", 1e-14)
             close(found.scale, e.weight * abs(z).max(), 1.0, f"{what} scale")
@@ -176,7 +178,7 @@ def gradients(seed: int) -> None:
         if e.family == "multiclass":
             g = exact.floats(e.push(e.weight * inside(rng, e.rows)))
             g[e.y] += 1
-            other = certificates.gradient(e.stem, g, exact.floats(e.scores), e.y, **e.given)
+            other = certificates.gradient(e.object_name, g, exact.floats(e.scores), e.y, **e.given)
             close(other.violation, ONE, 1.0, f"{what} violation")
         if best is not None:
             require(found.gap <= 1e-14 and found.distance <= 1e-7, what, "not sharp", found)
@@ -197,9 +199,9 @@ def proxes(seed: int) -> None:
         b = v + e.own_costs
         x, least = exact.minimum(exact.form(e.d, t + e.gamma), b, e.rows)
         best = v - t * x
-        what = f"prox of {e.stem}:"
+        what = f"prox of {e.object_name}:"
         for number, u in enumerate(points(best, rng)):
-            found = certificates.prox(e.stem, u, exact.floats(v), t=float(t), **e.own)
+            found = certificates.prox(e.object_name, u, exact.floats(v), t=float(t), **e.own)
             at = exact.vector(u)
             objective = e.value(at + e.own_costs) + (at - v) @ (at - v) / (2 * t)
             close(found.value, objective, float(abs(objective)), f"{what} value")
@@ -218,11 +220,11 @@ def updates(seed: int) -> None:
         beta, b = gram * mass, e.margins(e.scores)
         H = exact.form(e.d, beta + e.gamma, beta if e.family == "multiclass" else ZERO)
         best, least = exact.minimum(H, b, e.rows)
-        what = f"update of {e.stem}:"
+        what = f"update of {e.object_name}:"
         for number, x in enumerate((*points(best, rng), exact.floats(inside(rng, e.rows)))):
             a = exact.floats(-mass * e.push(exact.vector(x)))
             found = certificates.sdca_update(
-                e.stem, a, exact.floats(e.scores), e.y, float(gram), C=float(C), **e.given
+                e.object_name, a, exact.floats(e.scores), e.y, float(gram), C=float(C), **e.given
             )
             at = exact.vector(x)
             missed = exact.violation(e.rows, at)

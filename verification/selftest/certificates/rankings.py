@@ -10,7 +10,7 @@ from refsolve import certificates
 from verification.selftest.certificates import exact
 from verification.selftest.certificates.exact import Vector, bounded, close
 
-STEM = "average_precision"
+OBJECT = "average_precision"
 
 
 class Ranking(NamedTuple):
@@ -64,14 +64,14 @@ def rankings(seed: int) -> None:
         best = orders.loss(scores)
         for off in (0.0, 0.125):
             number = float(best) + off
-            found = certificates.loss_value(STEM, number, f, y)
+            found = certificates.loss_value(OBJECT, number, f, y)
             close(found.gap, abs(Fraction(number) - best), 1.0, "value of a query: gap")
         for ranking in orders.all[:: max(1, len(orders.all) // 12)]:
             c, objective = exact.floats(ranking.coefficients), ranking.objective(scores)
-            found = certificates.loss_augmented_inference(STEM, c, f, y)
+            found = certificates.loss_augmented_inference(OBJECT, c, f, y)
             close(found.gap, best - objective, 1.0, "ranking: gap")
             close(found.value, objective, 1.0, "ranking: value")
             close(found.violation, 0, 1.0, "ranking: violation")
             flows = rng.uniform(0, 0.3, (P, N))
-            loose = certificates.loss_augmented_inference(STEM, c, f, y, dual=flows)
+            loose = certificates.loss_augmented_inference(OBJECT, c, f, y, dual=flows)
             bounded(loose.gap, best - objective, 1.0, "ranking with flows: gap", 1e-15)

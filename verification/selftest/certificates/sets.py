@@ -30,23 +30,23 @@ def unit(d: int, i: int, size: Fraction = ONE) -> tuple[Fraction, ...]:
     return tuple(size * (i == j) for j in range(d))
 
 
-def rows_of(stem: str, d: int, r: Fraction, k: int = 1, y: Any = None) -> Rows:
+def rows_of(object_name: str, d: int, r: Fraction, k: int = 1, y: Any = None) -> Rows:
     """The set as inequalities; of a set that is not known here, as it declares itself."""
     below: list[Row] = [(unit(d, i, -ONE), ZERO, False) for i in range(d)]
     ones = (ONE,) * d
     cap = [unit(d, i) for i in range(d)]
     share: list[Row] = [(tuple(v - ONE / k for v in row), ZERO, False) for row in cap]
-    if stem == "box":
+    if object_name == "box":
         return (*below, *((row, r, False) for row in cap))
-    if stem == "simplex":
+    if object_name == "simplex":
         return (*below, (ones, r, True))
-    if stem == "topk_simplex_alpha":
+    if object_name == "topk_simplex_alpha":
         return (*below, *share, (ones, r, False))
-    if stem == "topk_simplex_beta":
+    if object_name == "topk_simplex_beta":
         return (*below, *((row, r / k, False) for row in cap), (ones, r, False))
-    if stem == "topk_cone":
+    if object_name == "topk_cone":
         return (*below, *share)
-    if stem == "bipartite_simplex":
+    if object_name == "bipartite_simplex":
         up = tuple(Fraction(int(v)) for v in y)
         down = tuple(1 - v for v in up)
         return (
@@ -56,8 +56,10 @@ def rows_of(stem: str, d: int, r: Fraction, k: int = 1, y: Any = None) -> Rows:
             (down, r, False),
         )
     given = {"k": k, "r": r, "y": y}
-    names = catalogue.load(stem).SPEC.names
-    own = catalogue.load(stem).halfspaces(d, **{n: v for n, v in given.items() if n in names})
+    names = catalogue.load(object_name).SPEC.names
+    own = catalogue.load(object_name).halfspaces(
+        d, **{n: v for n, v in given.items() if n in names}
+    )
     return tuple((tuple(g), h, equality) for g, h, equality in own)
 
 
@@ -73,57 +75,62 @@ def inside(rng: np.random.Generator, rows: Rows) -> Vector:
 def formulas(seed: int) -> None:
     """Support, residual, violation and repair of every set, without rounding."""
     rng = np.random.default_rng([seed, 1])
-    for stem, d, own in KINDS:
-        module = catalogue.load(stem)
-        cone = stem == "topk_cone"
+    for object_name, d, own in KINDS:
+        module = catalogue.load(object_name)
+        cone = object_name == "topk_cone"
         for _ in range(ROUNDS):
             r = Fraction(int(rng.integers(1, 5)), 2)
             params = own | ({} if cone else {"r": r})
             if "y" in own:
                 params["y"] = np.array(own["y"])
-            rows = rows_of(stem, d, r, **own)
+            rows = rows_of(object_name, d, r, **own)
             cut = (*rows, ((ONE,) * d, r, False)) if cone else rows
             x, w, off = inside(rng, cut), exact.eighths(rng, d), exact.eighths(rng, d)
             best, bound = exact.support(cut, w), params | ({"r": r} if cone else {})
             found = module.support(w, **bound)
-            require(found == best, f"support of {stem} is {found}, and {best} is right")
+            require(found == best, f"support of {object_name} is {found}, and {best} is right")
             found = module.residual(x, w, **bound)
             lacks = best - w @ x
-            require(found == lacks, f"residual of {stem} is {found}, and {lacks} is right")
+            require(found == lacks, f"residual of {object_name} is {found}, and {lacks} is right")
             found = module.violation(off, **params)
             right = exact.violation(rows, off)
-            require(found == right, f"violation of {stem} is {found}, and {right} is right")
+            require(found == right, f"violation of {object_name} is {found}, and {right} is right")
             kept = module.repair(x, **params)
-            require((kept == x).all(), f"repair of {stem} moves {x} to {kept}")
+            require((kept == x).all(), f"repair of {object_name} moves {x} to {kept}")
             repaired = exact.vector(module.repair(off, **params))
-            require(exact.violation(rows, repaired) == 0, f"repair of {stem} leaves it: {repaired}")
+            require(
+                exact.violation(rows, repaired) == 0,
+                f"repair of {object_name} leaves it: {repaired}",
+            )
 
 
 def projections(seed: int) -> None:
     """Certificates of projections: gap, distance, violation and scale against the exact solution."""
     rng = np.random.default_rng([seed, 2])
-    for stem, d, own in KINDS:
-        biased = catalogue.has_rho(catalogue.load(stem))
+    for object_name, d, own in KINDS:
+        biased = catalogue.has_rho(catalogue.load(object_name))
         for turn in range(ROUNDS):
             r = Fraction(int(rng.integers(1, 5)), 2)
             rho = Fraction(turn, 2) if biased else ZERO
-            a, rows = exact.eighths(rng, d), rows_of(stem, d, r, **own)
+            a, rows = exact.eighths(rng, d), rows_of(object_name, d, r, **own)
             H = exact.form(d, ONE, rho)
             best, least = exact.minimum(H, a, rows)
-            cut = (*rows, ((ONE,) * d, Fraction(100), False)) if stem == "topk_cone" else rows
+            cut = (
+                (*rows, ((ONE,) * d, Fraction(100), False)) if object_name == "topk_cone" else rows
+            )
             points = [exact.floats(best), exact.floats(exact.eighths(rng, d))]
             points += [exact.floats(best) + rng.integers(-1, 2, d) / s for s in (2.0**10, 2.0**24)]
             points += [exact.floats(inside(rng, cut)), np.zeros(d)]
             params = own | ({"rho": float(rho)} if biased else {})
-            params |= {} if stem == "topk_cone" else {"r": float(r)}
+            params |= {} if object_name == "topk_cone" else {"r": float(r)}
             top = abs(a).max()
-            size = np.inf if stem == "topk_cone" else float(exact.support(rows, (ONE,) * d))
+            size = np.inf if object_name == "topk_cone" else float(exact.support(rows, (ONE,) * d))
             if exact.violation(rows, (ZERO,) * d) == 0:
                 size = min(size, float(top / (rho + ONE / d)))
             for number, point in enumerate(points):
-                found = certificates.projection(stem, point, exact.floats(a), **params)
+                found = certificates.projection(object_name, point, exact.floats(a), **params)
                 x = exact.vector(point)
-                what = f"projection on {stem}:"
+                what = f"projection on {object_name}:"
                 off = exact.violation(rows, x)
                 close(found.violation, off, 1.0, f"{what} violation")
                 apart = (x - best) @ (x - best)
@@ -133,7 +140,7 @@ def projections(seed: int) -> None:
                 if off == 0:
                     close(found.value, value + half, float(half), f"{what} value")
                     w = a - x - rho * x.sum()
-                    if stem != "topk_cone":
+                    if object_name != "topk_cone":
                         own_gap = exact.support(rows, w) - w @ x
                         require(
                             found.gap <= own_gap + 1e-14, f"{what} gap {found.gap!r} of {own_gap}"

@@ -1,11 +1,11 @@
-"""Where each stem stands: declared in `refsolve`, computed in `fast`, taught in ``docs``."""
+"""Where each object stands: declared in `refsolve`, computed in `fast`, taught in ``docs``."""
 
 import importlib.util
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Stem:
+class Declaration:
     """One mathematical object and its two halves."""
 
     name: str
@@ -21,15 +21,15 @@ class Stem:
         return self.in_fast is not self.oracle_only
 
 
-def discover() -> tuple[Stem, ...]:
-    """All declared stems, by kind and name."""
+def discover() -> tuple[Declaration, ...]:
+    """All declared objects, by kind and name."""
     from refsolve import catalogue
 
     found = []
     for kind in catalogue.OPERATIONS:
-        for name in catalogue.stems(kind):
+        for name in catalogue.object_names(kind):
             spec = catalogue.load(name).SPEC
             in_fast = importlib.util.find_spec(f"fast.{kind}.{name}") is not None
             operations = catalogue.operations(name)
-            found.append(Stem(name, kind, spec.title, operations, spec.oracle_only, in_fast))
+            found.append(Declaration(name, kind, spec.title, operations, spec.oracle_only, in_fast))
     return tuple(found)
