@@ -56,8 +56,8 @@ def test_modules_have_every_member_of_their_protocol(object_name):
         (protocols.Loss, "SPEC dual_set value conjugate"),
         (protocols.Pieces, "SPEC operations pieces kept"),
         (protocols.Ranking, "SPEC operations value objective constraints"),
-        (protocols.Model, "SPEC certificate pose_primal pose_dual"),
-        (protocols.Primal, "SPEC certificate pose_primal"),
+        (protocols.Model, "SPEC certificate canonicalize_primal canonicalize_dual"),
+        (protocols.Primal, "SPEC certificate canonicalize_primal"),
         (protocols.Function, "SPEC objective"),
     ],
 )
