@@ -240,7 +240,7 @@ class _Run(TrainingRun):
         with self:
             self.begin(start, weights)
             self.go_on()
-        if self.interrupted and hasattr(self.algorithm, "settle"):
+        if self.interrupted and hasattr(self.algorithm, "finalize"):
             self.algorithm.finalize(self.state)
         return self.result()
 

@@ -1,8 +1,8 @@
-"""Multiple precision with the standard library: sums, exp and log to 50 digits and more.
+"""Multiple precision with the standard library: sums, exp and log to 60 digits and more.
 
 `decimal` rounds exp and ln correctly and has exponents beyond 10^17, so that 1 - s = 1e-4000 is a
 number like any other. Every function works in the precision of the context that is active; `digits`
-opens one that leaves 50 digits after the largest number in sight.
+opens one that leaves 60 digits after the largest number in sight.
 """
 
 import decimal
@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 #: Digits behind the point that every result has to spare.
-DIGITS = 50
+DIGITS = 60
 #: Digits of the first approximation of a root.
 ROUGH = 20
 ZERO, ONE = Decimal(0), Decimal(1)

@@ -8,7 +8,7 @@ numbers only.
 
 A generator is *rational* where the minimisers of alpha/2 ||x||^2 - <b,x> + h(x) are rational
 functions of the data: these are biased projections, solved exactly by `refsolve.exact`. The others
-have a twin in decimals of 50 digits and more.
+have a twin in decimals of 60 digits and more.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The curved twin of the projection: its solution to 50 digits, believed only with certificates.
+"""The curved twin of the projection: its solution to 60 digits, believed only with certificates.
 
 Gradients, proxes and dual updates of a loss whose generator h is not rational ask for the minimiser x of
 
@@ -147,7 +147,7 @@ def precision(core: Curved) -> Any:
 
 
 def solve(core: Curved) -> Solution:
-    """Minimiser to about 50 digits; UncertainError if it does not certify itself."""
+    """Minimiser to about 60 digits; UncertainError if it does not certify itself."""
     with precision(core):
         alpha = decimal_of(core.alpha)
         try:

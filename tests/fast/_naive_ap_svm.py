@@ -100,7 +100,8 @@ def bounds(result, X, y, C, **step):
         X, y, C=C, w=result.w, rankings=result.rankings, weights=result.weights, **step
     )
     assert found.violation <= 1e-12 * C
-    return found.primal, found.dual
+    assert found.value <= found.primal
+    return found.value, found.dual_value
 
 
 def close(result, primal, dual, tol, rounding=1e-9):

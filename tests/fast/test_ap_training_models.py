@@ -31,7 +31,8 @@ def check_binary(result, X, y, C, tol, bias):
         X, y, C=C, w=result.w, b=result.b if bias else None, alpha=result.alpha, bias=bias
     )
     assert found.violation <= 1e-15 * C
-    close(result, found.primal, found.dual, tol)
+    assert found.dual <= found.primal
+    close(result, found.value, found.dual_value, tol)
 
 
 @pytest.mark.parametrize("bias", [False, True])
@@ -76,7 +77,8 @@ def check_appx(result, X, y, C, easy, tol):
         weights=result.weights, mu=result.mu,
     )  # fmt: skip
     assert found.violation <= 1e-9 * max(1.0, C)
-    close(result, found.primal, found.dual, tol)
+    assert found.dual <= found.primal
+    close(result, found.value, found.dual_value, tol)
 
 
 @pytest.mark.parametrize("easy", ["1111", "1100", "1001", "1000", "0001", "1010", "0000"])

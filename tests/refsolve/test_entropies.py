@@ -20,7 +20,7 @@ MULTICLASS = ["softmax", *TOPK]
 
 
 def sixty_digits(b, alpha, coupled, k, *, beta):
-    """The same minimiser in fifty digits, which proves itself: x, 1 - s, log(1 - s), and the loss if alpha = 0."""
+    """The same minimiser in sixty digits, which proves itself: x, 1 - s, log(1 - s), and the loss if alpha = 0."""
     object_name = "topk_simplex_beta" if beta else "topk_simplex_alpha"
     exact = tuple(Fraction(float(v)) for v in b)
     canonicalized = curved.Curved(

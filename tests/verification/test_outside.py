@@ -20,7 +20,7 @@ from verification.instances import families
 from verification.problems.problem import lookup
 from verification.verdicts.verdict import Candidate
 
-assert "bag" in catalogue.objects("sets") and "bent_hinge.prox" in catalogue.problems()
+assert "bag" in catalogue.object_names("sets") and "bent_hinge.prox" in catalogue.problems()
 assert refsolve.solve("bag.projection", a=[0.9, 0.4, -0.2, 0.3], r=1).x.max() < 0.4 + 1e-9
 try:
     refsolve.solve("bag.projection", a=[0.9], cup=1.0)
@@ -117,7 +117,7 @@ def test_an_installed_package_brings_objects(tmp_path, monkeypatch):
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1\n")
     (info / "entry_points.txt").write_text("[refsolve.objects]\nmine = mine\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    program = "from refsolve import catalogue; assert 'bag' in catalogue.objects('sets')"
+    program = "from refsolve import catalogue; assert 'bag' in catalogue.object_names('sets')"
     python("-c", program)
 
 

@@ -1,7 +1,7 @@
 """Certificates: verdicts on answers from formulas alone, in exact or 60-digit arithmetic.
 
 `judge` measures an answer against an exact solution whose own gap is exactly zero (for the entropies:
-a solution to 50 digits whose own backward error and gap are below 1e-40), `certify` bounds its
+a solution to 60 digits whose own backward error and gap are below 1e-40), `certify` bounds its
 suboptimality without any solution, `erm` recomputes the duality gap of a trained model. Tolerances
 are rounding-error bounds for the precision of the input.
 """

@@ -1,7 +1,7 @@
 """Judges answers that are numbers: values and conjugates of losses.
 
 A value is right iff it equals <z,x> − conjugate(x) at a point x that attains the supremum; x is
-certified exactly (to 50 digits for the entropies). A conjugate is right iff no z gives more than
+certified exactly (to 60 digits for the entropies). A conjugate is right iff no z gives more than
 it, and one gives just as much; outside the domain a ray along which <x,z> − loss(z) grows without
 end is the proof of +inf.
 """

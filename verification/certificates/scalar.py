@@ -1,4 +1,4 @@
-"""Judges functions of a real number entry by entry, against 50 digits.
+"""Judges functions of a real number entry by entry, against 60 digits.
 
 W(e^t) is the root w of w + log w = t. Its relative condition is at most that of e^t, and t is taken as
 the exact number that it is, so that a sound implementation is right to a few units of rounding.

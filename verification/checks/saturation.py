@@ -7,7 +7,7 @@ ORDER = 35
 COUNTS = {"quick": 300, "thorough": 1200}
 
 instances = in_parts(COUNTS, "saturated", offset=9)
-examine = judged  # the solution is one to 50 digits
+examine = judged  # the solution is one to 60 digits
 
 
 def applies(problem: Problem) -> bool:

@@ -43,7 +43,7 @@ NEXT = (-1, 0, 1, 3)
 KS = ("1", "32", "33", "96", "half", "all but one")
 #: Entries that matter: in most vectors, and in some.
 MANY = {"quick": (100, 1025), "thorough": (130, 4097), "soak": (40, 130)}
-#: Those that have few sizes, where logarithms are taken to 50 digits.
+#: Those that have few sizes, where logarithms are taken to 60 digits.
 SOLVED = (30, 60, *(few for few, _ in MANY.values()))
 #: Longest row that is judged in exact arithmetic; longer ones are compared, with a margin to rounding.
 EXACT, BEYOND = 1100, 16.0
