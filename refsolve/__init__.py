@@ -5,8 +5,9 @@
 >>> str(result.status), result.certificate.gap < 1e-8
 ('certified', True)
 
-`certify` bounds how far the values of any CVXPY problem are from its optimum. CVXPY is imported at the
-first solve; the formulas and certificates need numpy alone.
+`problem` is an operation as a CVXPY problem to read, change and solve. `certify` bounds how far the
+values of any CVXPY problem are from its optimum. CVXPY is imported at the first solve; the formulas
+and certificates need numpy alone.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ from refsolve.oracle import OracleResult, solve
 
 if TYPE_CHECKING:
     from refsolve.cones import certify
+    from refsolve.cvxpy_problem import problem
 
 #: Same as `problems`.
 list_problems = problems
@@ -44,6 +46,7 @@ __all__ = [
     "list_problems",
     "losses",
     "models",
+    "problem",
     "problems",
     "sets",
     "solve",
@@ -56,6 +59,10 @@ def __getattr__(name: str) -> Any:
         from refsolve.cones import certify
 
         return certify
+    if name == "problem":  # CVXPY itself
+        from refsolve.cvxpy_problem import problem
+
+        return problem
     if name == "__version__":
         from importlib.metadata import version
 

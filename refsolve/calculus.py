@@ -33,7 +33,7 @@ def moreau(hinge: ModuleType) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """
 
     def value(z: Any, *given: Any, gamma: Any = 1.0) -> Any:
-        p = cp.Variable(z.shape)
+        p = cp.Variable(z.shape, name="p")
         return hinge.value(z - p, *given) + cp.sum_squares(p) / (2 * gamma)
 
     def conjugate(x: Any, *given: Any, gamma: Any = 1.0) -> tuple[Any, list[Any]]:

@@ -20,9 +20,9 @@ from verification.cli import app
 
 #: Code lines; today's, rounded up to the next 500.
 MOST_LINES = {
-    "refsolve": 15_000,
+    "refsolve": 15_500,
     "fast": 23_000,
-    "verification": 47_500,
+    "verification": 48_000,
     "tests": 35_500,
     "docs": 4_000,
 }

@@ -46,7 +46,7 @@ generator = Quadratic(gamma=1, sigma=1, ell=1)
 
 def value(z: Any) -> Any:
     """CVXPY expression of the loss in z = u + c; its own variable t is to be minimised over."""
-    t = cp.Variable()
+    t = cp.Variable(name="tau")
     return t + 0.5 + (cp.square(cp.pos(-t)) + cp.sum_squares(cp.pos(z - t))) / 2
 
 

@@ -53,7 +53,7 @@ dual_set = "topk_simplex_alpha"
 
 def value(z: cp.Expression, k: int = 1) -> Any:
     """CVXPY expression of the loss in z = u + c; its own variable mu is to be minimised over."""
-    mu = cp.Variable(z.shape, nonneg=True)
+    mu = cp.Variable(z.shape, nonneg=True, name="mu")
     return cp.logistic(cp.log_sum_exp(z - mu) + cp.sum(mu) / k)
 
 

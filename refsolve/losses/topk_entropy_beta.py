@@ -47,7 +47,7 @@ dual_set = "topk_simplex_beta"
 
 def value(z: cp.Expression, k: int = 1) -> Any:
     """CVXPY expression of the loss in z = u + c; its own variable mu is to be minimised over."""
-    mu = cp.Variable(z.shape, nonneg=True)
+    mu = cp.Variable(z.shape, nonneg=True, name="mu")
     return softmax.value(z - mu) + cp.sum(mu) / k
 
 

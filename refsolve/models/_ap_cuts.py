@@ -15,9 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve import fenchel, oracle
+from refsolve._lazy import cp
 from refsolve.canonicalize import Answer, ParametrizedProblem, best_answer
 from refsolve.errors import InvalidParameterError, OracleUncertainError
 from refsolve.fenchel import Block, Map, Term
+from refsolve.models._written import Written, given, number
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.ranking_model import Dual, RankingProof
@@ -167,6 +169,37 @@ class Master:
         if len(self.hard):
             terms["mu"] = Term(fenchel.nonpositive(), hard, np.ones(len(self.hard)))
         return fenchel.Model(blocks, terms)
+
+    def written(self, operation: str) -> Written:
+        """The primal or the dual over the cuts as they are: Delta + A w <= xi of each query."""
+        C, Q, free = number("C", self.C), len(self.tags), self.free
+        A = [given(f"A_{q}" if Q > 1 else "A", rows) for q, rows in enumerate(self.rows)]
+        delta = [given(f"Delta_{q}" if Q > 1 else "Delta", o) for q, o in enumerate(self.offsets)]
+        hard = given("E", self.hard)
+        if operation == "primal":
+            w, xi = cp.Variable(self.d, name="w"), cp.Variable(Q if Q > 1 else (), name="xi")
+            wb = cp.hstack([w, cp.Variable(name="b")]) if free else w
+            rules = {
+                f"alpha_{q}" if Q > 1 else "alpha": o + rows @ wb <= (xi[q] if Q > 1 else xi)
+                for q, (o, rows) in enumerate(zip(delta, A, strict=True))
+            }
+            rules |= {"mu": hard @ wb >= 1} if len(self.hard) else {}
+            return cp.Minimize(cp.sum_squares(w) / 2 + C / Q * cp.sum(xi)), rules
+        alpha = [
+            cp.Variable(o.size, name=f"alpha_{q}" if Q > 1 else "alpha")
+            for q, o in enumerate(delta)
+        ]
+        pull = sum(rows.T @ a for rows, a in zip(A, alpha, strict=True))
+        objective = sum(o @ a for o, a in zip(delta, alpha, strict=True))
+        rules = {f"{a.name()} >= 0": a >= 0 for a in alpha}
+        rules |= {f"xi_{q}" if Q > 1 else "xi": cp.sum(a) == C / Q for q, a in enumerate(alpha)}
+        if len(self.hard):
+            mu = cp.Variable(len(self.hard), name="mu")
+            pull, objective = pull - hard.T @ mu, objective + cp.sum(mu)
+            rules["mu >= 0"] = mu >= 0
+        if free:
+            rules["b"], pull = pull[self.d] == 0, pull[: self.d]
+        return cp.Maximize(objective - cp.sum_squares(pull) / 2), rules
 
     def canonicalized(self, operation: str, finish: Finish) -> ParametrizedProblem:
         """The program, or its dual, as an instance for the oracle.

@@ -20,6 +20,7 @@ from refsolve.fenchel import Block, Map, Term
 from refsolve.models._svm_plus import Data, PlusCertificate, check_data, scaled
 from refsolve.models._svm_plus_proof import Formulas, certify
 from refsolve.models._svm_space import reach, separated
+from refsolve.models._written import Written, each, given, half_square, linear, number, weighted
 from refsolve.oracle import SOLVERS
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.space import Rows
@@ -76,6 +77,14 @@ class Offered(Formulas):
     def canonicalize_dual(self, given: dict[str, Any]) -> ParametrizedProblem:
         """Instance of the dual: x is alpha (n,), dual is w or coef."""
         return _canonicalize(check_data(self.squared, given), "dual")
+
+    def problem_primal(self, arguments: dict[str, Any]) -> Written:
+        """The SVM whose slacks are xi = <v,z> + rho, and own slacks eta where they are free."""
+        return problem_primal(self.squared, arguments)
+
+    def problem_dual(self, arguments: dict[str, Any]) -> Written:
+        """In alpha and, with xi >= 0, beta; Q of the squared hinge is a matrix of the data."""
+        return problem_dual(self.squared, arguments)
 
 
 def _canonicalize(data: Data, operation: str) -> ParametrizedProblem:
@@ -146,3 +155,56 @@ def _check_feasible(data: Data) -> None:
             "solution, as the multipliers in .farkas prove",
             "drop label_signed, or pass free_slack > 0", np.array([data.x.expanded(a), data.x.expanded(c)]),
         )  # fmt: skip
+
+
+def problem_primal(squared: bool, arguments: dict[str, Any]) -> Written:
+    """The SVM whose slacks are xi = <v,z> + rho, and own slacks eta where they are free."""
+    data, C, lam, weight = _with_costs(squared, arguments)
+    _, f, norm_w = linear(data.x, "w", "X", "K")
+    _, g, norm_v = linear(data.z, "v", "Z", "Kz")
+    n, rho = len(weight), cp.Variable(name="rho")
+    xi, y = cp.Variable(n, name="xi"), given("y", data.y)
+    objective, slack = norm_w + lam * norm_v, g + rho
+    if data.soft:
+        eta, delta = cp.Variable(n, name="eta"), number("delta", arguments["free_slack"])
+        slack += eta
+        objective += lam / (2 * delta) * weighted(weight, cp.square(eta))
+    if squared:
+        objective += lam / 2 * cp.square(rho) + C / 2 * weighted(weight, cp.square(xi))
+    else:
+        objective += C * weighted(weight, xi)
+    rules = {
+        "alpha": cp.multiply(y, f + cp.Variable(name="b")) >= 1 - xi,
+        "xi": xi == slack,
+    }
+    return cp.Minimize(objective), rules | ({"beta": xi >= 0} if data.nonneg else {})
+
+
+def problem_dual(squared: bool, arguments: dict[str, Any]) -> Written:
+    """In alpha and, with xi >= 0, beta; Q of the squared hinge is a matrix of the data."""
+    data, C, lam, weight = _with_costs(squared, arguments)
+    n, y = len(weight), given("y", data.y)
+    alpha = cp.Variable(n, name="alpha")
+    rules = {"b": y @ alpha == 0, "alpha >= 0": alpha >= 0}
+    gamma = alpha
+    if data.nonneg:
+        beta = cp.Variable(n, name="beta")
+        gamma, rules["beta >= 0"] = alpha + beta, beta >= 0
+    objective = cp.sum(alpha) - half_square(data.x, cp.multiply(y, alpha), "X", "K")
+    own = np.diag(np.asarray(data.delta, dtype=float))
+    Kz = data.z.kernel() + own
+    if squared:
+        Kt, cost = Kz + 1, np.asarray(data.cost, dtype=float)
+        Q = np.linalg.solve(float(data.lam) * np.eye(n) + Kt * cost, Kt)
+        objective -= cp.quad_form(gamma, cp.psd_wrap(given("Q", (Q + Q.T) / 2))) / 2
+        return cp.Maximize(objective), rules
+    e = gamma - each(C, weight)
+    objective -= cp.quad_form(e, cp.psd_wrap(given("Kz", Kz))) / (2 * lam)
+    return cp.Maximize(objective), rules | {"rho": cp.sum(e) == 0}
+
+
+def _with_costs(squared: bool, arguments: dict[str, Any]) -> tuple[Data, Any, Any, Array]:
+    """The data, C and lam as parameters, and the weights of the examples."""
+    data = check_data(squared, arguments)
+    weight = np.asarray(data.cost, dtype=float) / float(arguments["C"])
+    return data, number("C", arguments["C"]), number("lambda", arguments["lam"]), weight

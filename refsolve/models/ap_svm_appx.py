@@ -18,6 +18,7 @@ from refsolve.models._ap_easy import separator
 from refsolve.models._ap_rankings import RankingMaster, check_classes, check_rankings, wants_all
 from refsolve.models._data import check_examples
 from refsolve.models._symbols import BOX, EASY, RELEVANT, ROWS, take
+from refsolve.models._written import Written
 from refsolve.oracle import ParametrizedProblem
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.ranking_model import Easy, Queries, Query
@@ -259,3 +260,26 @@ def canonicalize_primal(given: dict[str, Any]) -> ParametrizedProblem:
 def canonicalize_dual(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``ap_svm_appx.dual``: x is alpha (m,); mu and rankings in the certificate."""
     return _canonicalize(given, "dual")
+
+
+# ---- as it is written -----------------------------------------------------------------------
+
+
+def problem_primal(arguments: dict[str, Any]) -> Written:
+    """The problem with a constraint for each ranking: Delta + A w <= xi."""
+    return _everything(arguments).written("primal")
+
+
+def problem_dual(arguments: dict[str, Any]) -> Written:
+    """Its dual, with a multiplier for each ranking."""
+    return _everything(arguments).written("dual")
+
+
+def _everything(arguments: dict[str, Any]) -> RankingMaster:
+    X, y, easy, C, bias, _ = take(arguments, SPEC.arguments, bias=True, rankings="all")
+    data = check_data(X, y, C, easy, bias)
+    wants_all("all", data.queries)
+    master = _master(data)
+    master.clear(len(master.tags))
+    master.add_all()
+    return master

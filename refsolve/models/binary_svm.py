@@ -15,11 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve import fenchel, initial_guess
+from refsolve._lazy import cp
 from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_cuts import CutCertificate, Master, check_weights, outside
 from refsolve.models._ap_rankings import check_classes
 from refsolve.models._data import check_examples
 from refsolve.models._symbols import BIAS, BOX, RELEVANT, ROWS, take
+from refsolve.models._written import Written, given, half_square, linear, number
 from refsolve.oracle import ParametrizedProblem
 from refsolve.proofs import svm_plus
 from refsolve.proofs.certificate import Array, Real, candidate
@@ -277,3 +279,30 @@ def canonicalize_primal(given: dict[str, Any]) -> ParametrizedProblem:
 def canonicalize_dual(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``binary_svm.dual``: x is alpha (n,), dual is w."""
     return _canonicalize(given, "dual")
+
+
+# ---- as it is written -----------------------------------------------------------------------
+
+
+def problem_primal(arguments: dict[str, Any]) -> Written:
+    """1/2||w||^2 + C/n sum_i xi_i, and 1/2 b^2 where b is regularised."""
+    data = check_data(*take(arguments, SPEC.arguments))
+    _, f, objective = linear(data.x, "w", "X", "K")
+    xi = cp.Variable(data.n, name="xi")
+    if data.bias != "none":
+        b = cp.Variable(name="b")
+        f += b
+        objective += cp.square(b) / 2 if data.bias == "penalised" else 0
+    objective += number("C", data.C) / data.n * cp.sum(xi)
+    rules = {"alpha": cp.multiply(given("y", data.y), f) >= 1 - xi, "beta": xi >= 0}
+    return cp.Minimize(objective), rules
+
+
+def problem_dual(arguments: dict[str, Any]) -> Written:
+    """Sum alpha - 1/2||sum_i alpha_i y_i x_i||^2 on 0 <= alpha_i <= C/n."""
+    data = check_data(*take(arguments, SPEC.arguments))
+    alpha, y = cp.Variable(data.n, name="alpha"), given("y", data.y)
+    objective = cp.sum(alpha) - half_square(data.x, cp.multiply(y, alpha), "X", "K")
+    objective -= cp.square(y @ alpha) / 2 if data.bias == "penalised" else 0
+    rules = {"alpha >= 0": alpha >= 0, "xi": alpha <= number("C", data.C) / data.n}
+    return cp.Maximize(objective), rules | ({"b": y @ alpha == 0} if data.bias == "free" else {})

@@ -19,6 +19,7 @@ from refsolve.canonicalize import Answer, ParametrizedProblem, Template
 from refsolve.errors import InvalidParameterError
 from refsolve.models._data import BOX, LAM, Data, check_data
 from refsolve.models._symbols import CLASSES, COSTS, GAMMA, GRAM, GUESSES, LOSS, OR_GRAM, WEIGHTS
+from refsolve.models._written import Written, given, number, weighted
 from refsolve.proofs.certificate import Array
 from refsolve.proofs.model import ModelCertificate
 from refsolve.spec import Spec, check_matrix
@@ -250,3 +251,49 @@ def canonicalize_dual(given: dict[str, Any]) -> ParametrizedProblem:
         "weight": weight / size,
     }
     return ParametrizedProblem(_key(data, params, H.shape[1]), build, values, finish, _unit(data))
+
+
+# ---- as it is written -----------------------------------------------------------------------
+
+
+def problem_primal(arguments: dict[str, Any]) -> Written:
+    """(1/n) sum_i w_i L(z_i) + lambda/2 ||W||^2 with z_i = M_i f_i + c_i, f_i = W x_i."""
+    data, lam = _written_data(arguments)
+    n, m = data.n, data.m
+    W, Z = (
+        cp.Variable((m, data.factor().shape[1]), name="W"),
+        cp.Variable((n, data.loss.d), name="Z"),
+    )
+    F = given("X", data.factor()) @ W.T
+    value = data.loss.module.value
+    losses = [value(Z[i], *data.row(i), **data.loss.params) for i in range(n)]
+    objective = weighted(data.weight, cp.hstack(losses)) / n + lam / 2 * cp.sum_squares(W)
+    rules = {
+        f"x_{i}": Z[i] == given(f"M_{i}", data.matrix(i).T) @ F[i] + given(f"c_{i}", data.costs[i])
+        for i in range(n)
+    }
+    return cp.Minimize(objective), rules
+
+
+def problem_dual(arguments: dict[str, Any]) -> Written:
+    """(1/n) sum_i w_i (<c_i,x_i> - L*(x_i)) - lambda/2 ||X'A||^2 with a_i = -w_i C M_i'x_i."""
+    data, lam = _written_data(arguments)
+    n, m = data.n, data.m
+    x, A = cp.Variable((n, data.loss.d), name="x"), cp.Variable((n, m), name="A")
+    mass = np.asarray(data.weight, dtype=float) * data.C
+    gained: list[Any] = []
+    rules: dict[str, Any] = {}
+    for i in range(n):
+        conjugate, domain = data.loss.module.conjugate(x[i], *data.row(i), **data.loss.params)
+        gained.append(given(f"c_{i}", data.costs[i]) @ x[i] - conjugate)
+        rules |= {f"x_{i}: {j}": rule for j, rule in enumerate(domain)}
+        rules[f"f_{i}"] = A[i] == given(f"M_{i}", -mass[i] * data.matrix(i)) @ x[i]
+    objective = weighted(data.weight, cp.hstack(gained)) / n
+    return cp.Maximize(objective - lam / 2 * cp.sum_squares(given("X", data.factor()).T @ A)), rules
+
+
+def _written_data(arguments: dict[str, Any]) -> tuple[Data, Any]:
+    """The data, and lambda as a parameter."""
+    rest = dict(arguments)
+    data = check_data(take(rest, "loss"), take(rest, "y"), rest)
+    return data, number("lambda", data.lam)

@@ -19,6 +19,7 @@ from refsolve.arguments import scaled_by, take
 from refsolve.canonicalize import Answer, ParametrizedProblem, Template
 from refsolve.errors import InvalidParameterError
 from refsolve.models._symbols import BEHIND, COSTS, GAMMA, GUESSES, LOSS, PROBABILITIES
+from refsolve.models._written import Written, given
 from refsolve.proofs import families
 from refsolve.proofs.loss import Loss, module_of
 from refsolve.proofs.model import ModelCertificate
@@ -287,3 +288,39 @@ def canonicalize_dual(given: dict[str, Any]) -> ParametrizedProblem:
     weight = np.asarray(risk.weight, float)
     values = {"weight": weight, "costs": weight[:, None] * risk.costs / s}
     return ParametrizedProblem(_key(risk, params), build, values, finish, _unit(risk))
+
+
+# ---- as it is written -----------------------------------------------------------------------
+
+
+def problem_primal(arguments: dict[str, Any]) -> Written:
+    """Sum_y p_y L(z_y) with z_y = M_y g + c_y."""
+    risk = _Risk(take(rest := dict(arguments), "loss"), take(rest, "p"), rest)
+    g, Z = cp.Variable(risk.m, name="g"), cp.Variable(risk.costs.shape, name="Z")
+    losses = [risk.loss.module.value(Z[i], **risk.loss.params) for i in range(risk.live.size)]
+    rules = {
+        f"x_{y}": Z[i] == given(f"M_{y}", E.T) @ g + given(f"c_{y}", risk.costs[i])
+        for i, (y, E) in enumerate(zip(risk.live, risk.maps, strict=True))
+    }
+    rules |= {} if risk.behind is None else {"mu": g[risk.behind[0]] <= g[risk.behind[1]]}
+    return cp.Minimize(given("p", risk.weight) @ cp.hstack(losses)), rules
+
+
+def problem_dual(arguments: dict[str, Any]) -> Written:
+    """Sum_y p_y (<c_y,x_y> - L*(x_y)) with sum_y p_y M_y'x_y = 0, or -mu (e_i - e_j)."""
+    risk = _Risk(take(rest := dict(arguments), "loss"), take(rest, "p"), rest)
+    x = cp.Variable(risk.costs.shape, name="x")
+    gained: list[Any] = []
+    rules: dict[str, Any] = {}
+    pull: Any = 0
+    weight = np.asarray(risk.weight, dtype=float)
+    for i, (y, E) in enumerate(zip(risk.live, risk.maps, strict=True)):
+        conjugate, domain = risk.loss.module.conjugate(x[i], **risk.loss.params)
+        gained.append(given(f"c_{y}", risk.costs[i]) @ x[i] - conjugate)
+        rules |= {f"x_{y}: {j}": rule for j, rule in enumerate(domain)}
+        pull = pull + weight[i] * (given(f"M_{y}'", E) @ x[i])
+    if risk.behind is not None:
+        mu, tilt = cp.Variable(name="mu"), np.zeros(risk.m)
+        tilt[list(risk.behind)] = 1, -1
+        pull, rules["mu >= 0"] = pull + mu * given("e", tilt), mu >= 0
+    return cp.Maximize(given("p", weight) @ cp.hstack(gained)), rules | {"g": pull == 0}

@@ -22,6 +22,7 @@ from refsolve.models._ap_cuts import Master
 from refsolve.models._ap_rankings import check_classes
 from refsolve.models._data import check_examples
 from refsolve.models._symbols import BOX, RELEVANT, ROWS, take
+from refsolve.models._written import Written
 from refsolve.predicted_sets import Problem
 from refsolve.proofs.certificate import Array, Real, candidate
 from refsolve.proofs.model import ModelCertificate
@@ -205,3 +206,21 @@ def canonicalize_primal(given: dict[str, Any]) -> ParametrizedProblem:
 def canonicalize_dual(given: dict[str, Any]) -> ParametrizedProblem:
     """Instance of ``recall_at_k.dual``: x is the weights of ``certificate.sets``, dual is w."""
     return _canonicalize(given, "dual")
+
+
+# ---- as it is written -----------------------------------------------------------------------
+
+
+def problem_primal(arguments: dict[str, Any]) -> Written:
+    """The problem with a constraint for each set: Delta + A w <= xi."""
+    return _everything(arguments).written("primal")
+
+
+def problem_dual(arguments: dict[str, Any]) -> Written:
+    """Its dual, with a multiplier for each set."""
+    return _everything(arguments).written("dual")
+
+
+def _everything(arguments: dict[str, Any]) -> Master:
+    master = _master(check_data(*take(arguments, SPEC.arguments)), everything=True)
+    return master

@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve import fenchel
+from refsolve._lazy import cp
 from refsolve.canonicalize import Answer, ParametrizedProblem, best_answer
 from refsolve.errors import InvalidParameterError
 from refsolve.fenchel import Block, Term
 from refsolve.models._svm_space import Space, check_rows, check_views, scalar
 from refsolve.models._symbols import GRAM, GRAM_Z, OR_GRAM, PRIVILEGED, SIGNS, WEIGHTS, take
+from refsolve.models._written import Written, each, given, half_square, linear, number, weighted
 from refsolve.proofs import two_views
 from refsolve.proofs.certificate import Array, Real, candidate
 from refsolve.proofs.model import ModelCertificate
@@ -305,3 +307,47 @@ def _canonicalize(given: dict[str, Any], operation: str) -> ParametrizedProblem:
     own = fenchel.primal(model, U, {"w": 1 / t, "v": 1 / tz})
     dual = fenchel.dual(model, U / max(U * (t * t + tz * tz), 1.0))
     return fenchel.canonicalized(operation, own, dual, finish)
+
+
+# ---- as it is written -----------------------------------------------------------------------
+
+
+def problem_primal(arguments: dict[str, Any]) -> Written:
+    """Two SVMs with slacks xi_A, xi_B, and eta for where they disagree by more than eps."""
+    data, (CA, CB, D), weight = _with_costs(arguments)
+    _, f, norm_w = linear(data.x, "w", "X", "K")
+    _, g, norm_v = linear(data.z, "v", "Z", "Kz")
+    f, g, y = f + cp.Variable(name="b"), g + cp.Variable(name="rho"), given("y", data.y)
+    xi, zeta, eta = (cp.Variable(len(weight), name=n) for n in ("xi", "zeta", "eta"))
+    paid = CA * weighted(weight, xi) + CB * weighted(weight, zeta) + D * weighted(weight, eta)
+    eps = number("eps", data.eps)
+    rules = {
+        "alpha_A": cp.multiply(y, f) >= 1 - xi,
+        "alpha_B": cp.multiply(y, g) >= 1 - zeta,
+        "beta_+": f - g <= eps + eta,
+        "beta_-": g - f <= eps + eta,
+    }
+    signs = {f"{v.name()} >= 0": v >= 0 for v in (xi, zeta, eta)}
+    return cp.Minimize(norm_w + norm_v + paid), rules | signs
+
+
+def problem_dual(arguments: dict[str, Any]) -> Written:
+    """In alpha of the first view, gamma of the second, and beta (any sign) of what ties them."""
+    data, (CA, CB, D), weight = _with_costs(arguments)
+    alpha, gamma, beta = (cp.Variable(len(weight), name=n) for n in ("alpha", "gamma", "beta"))
+    y = given("y", data.y)
+    a, c = cp.multiply(y, alpha) - beta, cp.multiply(y, gamma) + beta
+    objective = cp.sum(alpha) + cp.sum(gamma) - number("eps", data.eps) * cp.norm1(beta)
+    objective -= half_square(data.x, a, "X", "K") + half_square(data.z, c, "Z", "Kz")
+    rules = {"b": cp.sum(a) == 0, "rho": cp.sum(c) == 0}
+    rules |= {"alpha >= 0": alpha >= 0, "gamma >= 0": gamma >= 0}
+    rules |= {"xi": alpha <= each(CA, weight), "zeta": gamma <= each(CB, weight)}
+    return cp.Maximize(objective), rules | {"eta": cp.abs(beta) <= each(D, weight)}
+
+
+def _with_costs(arguments: dict[str, Any]) -> tuple[Data, list[Any], Array]:
+    """The data, CA, CB and D as parameters, and the weights of the examples."""
+    X, y, Z, CA, CB, D, eps, sample_weight, K, Kz = take(arguments, SPEC.arguments)
+    data = check_data(X, y, Z, CA, CB, D, eps, K, Kz, sample_weight)
+    weight = np.asarray(data.bounds[0], dtype=float) / float(arguments["CA"])
+    return data, [number(n, arguments[n]) for n in ("CA", "CB", "D")], weight

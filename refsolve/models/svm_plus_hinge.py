@@ -46,3 +46,4 @@ _offered = Offered(squared=False)
 check_data, recover, certificate = _offered.check_data, _offered.recover, _offered.certificate
 primal, dual, declaration = _offered.primal, _offered.dual, _offered.declaration
 canonicalize_primal, canonicalize_dual = _offered.canonicalize_primal, _offered.canonicalize_dual
+problem_primal, problem_dual = _offered.problem_primal, _offered.problem_dual

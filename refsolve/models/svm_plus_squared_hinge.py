@@ -58,6 +58,7 @@ _offered = Offered(squared=True)
 check_data, recover, certificate = _offered.check_data, _offered.recover, _offered.certificate
 primal, dual, declaration = _offered.primal, _offered.dual, _offered.declaration
 canonicalize_primal, canonicalize_dual = _offered.canonicalize_primal, _offered.canonicalize_dual
+problem_primal, problem_dual = _offered.problem_primal, _offered.problem_dual
 relative_gap = _offered.relative_gap
 
 

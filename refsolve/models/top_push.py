@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve import fenchel
+from refsolve._lazy import cp
 from refsolve._ranking import check_relevance
 from refsolve.canonicalize import Answer, ParametrizedProblem, best_answer
 from refsolve.models._ap_rankings import check_classes
 from refsolve.models._data import check_examples
 from refsolve.models._svm_space import Space, separated
 from refsolve.models._symbols import RELEVANT, ROWS, SUM, take
+from refsolve.models._written import Written, given, number
 from refsolve.proofs.certificate import Array, Real, candidate
 from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import Rows
@@ -197,3 +199,33 @@ def _canonicalize(given: dict[str, Any], operation: str) -> ParametrizedProblem:
     return fenchel.canonicalized(
         operation, fenchel.primal(model, U, {"w": 1 / reach}), dual, finish
     )
+
+
+# ---- as it is written -----------------------------------------------------------------------
+
+
+def problem_primal(arguments: dict[str, Any]) -> Written:
+    """1/2||w||^2 + C sum_i xi_i^2 with <w,x_i> >= 1 + t - xi_i, and <w,x_j> <= t of the negatives."""
+    data = check_data(*take(arguments, SPEC.arguments))
+    rows = data.space.dense().astype(float)
+    w, t = cp.Variable(rows.shape[1], name="w"), cp.Variable(name="t")
+    xi = cp.Variable(int(data.up.sum()), name="xi")
+    rules = {
+        "alpha": given("X_P", rows[data.up]) @ w >= 1 + t - xi,
+        "beta": given("X_N", rows[~data.up]) @ w <= t,
+        "xi >= 0": xi >= 0,
+    }
+    objective = cp.sum_squares(w) / 2 + number("C", arguments["C"]) * cp.sum_squares(xi)
+    return cp.Minimize(objective), rules
+
+
+def problem_dual(arguments: dict[str, Any]) -> Written:
+    """Sum alpha - sum alpha^2/(4C) - 1/2||X_P'alpha - X_N'beta||^2, sums equal, alpha, beta >= 0."""
+    data = check_data(*take(arguments, SPEC.arguments))
+    rows = data.space.dense().astype(float)
+    alpha = cp.Variable(int(data.up.sum()), name="alpha")
+    beta = cp.Variable(int((~data.up).sum()), name="beta")
+    w = given("X_P", rows[data.up]).T @ alpha - given("X_N", rows[~data.up]).T @ beta
+    objective = cp.sum(alpha) - cp.sum_squares(alpha) / (4 * number("C", arguments["C"]))
+    rules = {"t": cp.sum(alpha) == cp.sum(beta), "alpha >= 0": alpha >= 0, "beta >= 0": beta >= 0}
+    return cp.Maximize(objective - cp.sum_squares(w) / 2), rules

@@ -60,7 +60,7 @@ def total(x: cp.Expression) -> tuple[Any, list[Any]]:
     """
     if x.is_constant() or x.size < SPARSE:
         return cp.sum(x), []
-    s = cp.Variable()
+    s = cp.Variable(name="s")
     return s, [s == cp.sum(x)]
 
 

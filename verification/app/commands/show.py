@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import typer
 
-from verification.app.options import argument, command
-from verification.report.document import Block, Document, Paragraph, table
+from verification.app.options import argument, command, option
+from verification.report.document import Block, Code, Document, Paragraph, table
 
 if TYPE_CHECKING:
     from refsolve.spec import Spec
@@ -116,6 +117,28 @@ def _answer(problem: Problem) -> str:
     return f"the {problem.operation} unknowns {own}, by name or in this order{other}"
 
 
+def _written(problem: Problem, latex: bool) -> str:
+    """What `refsolve.problem` makes of a small random instance, or why there is none."""
+    import refsolve
+    from refsolve.errors import RefsolveError
+    from verification.checks import trained
+    from verification.instances.families import draw
+
+    if problem.kind == "models":
+        tried = trained.instances(problem, "quick", 0)
+        chosen = min(tried, key=lambda i: np.size(i["y"]) if "y" in i.params else 0)
+    else:
+        chosen = draw(problem.name, "random", 1, 8, largest=6)[0]
+    given: dict[str, Any] = {n: v for n, v in chosen.params.items() if v is not None}
+    if problem.kind == "functions":
+        given = {n: float(v.flat[0]) for n, v in given.items()}
+    try:
+        found = refsolve.problem(problem.name, **given)
+    except RefsolveError as error:
+        return str(error)
+    return found.latex() if latex else str(found)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """An object or one of its problems."""
@@ -123,6 +146,8 @@ class Options:
     object_name: str = argument(
         "Name as in `refsolve list`, e.g. topk_hinge_alpha, or topk_hinge_alpha.prox."
     )
+    problem: bool = option("Its operations as CVXPY problems, of small random arguments.", False)
+    latex: bool = option("The same in LaTeX.", False)
 
 
 @command(app)
@@ -154,6 +179,12 @@ def show(options: Options) -> Document:
         blocks.append(table(f"Arguments of {', '.join(names)}", COLUMNS[:2] + COLUMNS[3:], each))
         blocks += [Paragraph(f"Answer of {name}: {answers[name]}.") for name in names]
     blocks += _remarks(object_name, kind, spec)
+    written = (
+        {p.name: _written(p, options.latex) for p in asked}
+        if options.problem or options.latex
+        else {}
+    )
+    blocks += [Code(name, text) for name, text in written.items()]
     told = ("scaling", "source", "erratum", "reason", "oracle_only")
     data = {
         "name": object_name,
@@ -166,5 +197,6 @@ def show(options: Options) -> Document:
         "arguments": rows,
         "answers": answers,
         "places": dict(places),
+        **({"written": written} if written else {}),
     }
     return Document(f"{object_name}: {spec.title}", tuple(blocks), None, data)
