@@ -1,4 +1,4 @@
-"""An instance ready for a solver, and an answer: what every room that poses problems speaks of."""
+"""An instance ready for a solver, and an answer: what everything that builds problems shares."""
 
 from __future__ import annotations
 

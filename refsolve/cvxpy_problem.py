@@ -94,7 +94,8 @@ def problem(name: str, /, **arguments: Any) -> Problem:
         In the units of the arguments. A projection, prox or update has the answer as its minimiser; a value is
         that of the loss at margins which are tied to the scores, so that the gradient is a multiplier; a
         gradient and a conjugate are suprema. Where a parameter divides (gamma of a value, C of the dual of a
-        squared hinge) CVXPY compiles anew for each value, and says so.
+        squared hinge) CVXPY compiles anew for each value, and says so. The matrix Q in the dual of
+        svm_plus_squared_hinge is one of the data, of C and of lam, which are no parameters of it.
 
     Raises
     ------

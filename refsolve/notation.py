@@ -32,11 +32,12 @@ class Style:
         """A variable, parameter or constant; Greek letters by name."""
         name, mark = leaf.name(), "_i" if self.entry and leaf.ndim else ""
         if self.latex:
+            name, _, power = name.partition("^")
             head, _, index = name.partition("_")
             head = (
                 f"\\{head}" if head in GREEK else head if len(head) == 1 else f"\\mathrm{{{head}}}"
             )
-            name = f"{head}_{{{index}}}" if index else head
+            name = head + (f"_{{{index}}}" if index else "") + (f"^{{{power}}}" if power else "")
         return name + mark
 
     def number(self, value: float) -> str:
@@ -68,7 +69,7 @@ class Style:
 
     def total(self, term: str) -> str:
         """A sum over i."""
-        return f"\\textstyle\\sum_i {term}" if self.latex else f"sum_i {term}"
+        return f"\\sum_i {term}" if self.latex else f"sum_i {term}"
 
     @property
     def log(self) -> str:
@@ -107,7 +108,7 @@ def latex(problem: Any) -> str:
     marks = ["\\text{subject to}\\quad ", *[""] * len(rules)]
     rows += [f"{mark}& {rule}" for mark, rule in zip(marks, rules, strict=False)]
     rows.append("\\text{with}\\quad & " + ",\\ ".join(given))
-    return "\\begin{array}{rl}\n" + " \\\\\n".join(rows) + "\n\\end{array}"
+    return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
 
 
 def _parts(problem: Any, style: Style) -> tuple[str, str, list[str], list[str]]:
@@ -168,7 +169,12 @@ def _constant(e: Any, style: Style) -> Part:
     if value.ndim == 1 and value.size <= LONGEST:
         mark = "_i" if style.entry else ""
         return "(" + ", ".join(style.number(v) for v in value) + ")" + mark, NAME
-    return "[" + (" \\times " if style.latex else " x ").join(map(str, value.shape)) + "]", NAME
+    return _shape(value.shape, style), NAME
+
+
+def _shape(shape: tuple[int, ...], style: Style) -> str:
+    """A constant without a name by its size."""
+    return "[" + (" \\times " if style.latex else " x ").join(map(str, shape)) + "]"
 
 
 def _sum_of(e: Any, style: Style) -> Part:
@@ -198,6 +204,8 @@ def _sum_of(e: Any, style: Style) -> Part:
 
 def _product(e: Any, style: Style) -> Part:
     left, right = e.args
+    if style.entry and left.ndim == 2:
+        return f"({_write(e, replace(style, entry=False))[0]})_i", NAME
     if left.ndim == 1 and right.ndim == 1 and type(e).__name__ == "MulExpression":
         return style.inner(_write(left, style)[0], _write(right, style)[0]), NAME
     for one, other in ((left, right), (right, left)):
@@ -206,28 +214,43 @@ def _product(e: Any, style: Style) -> Part:
                 return _write(other, style) if one.value else ("0", NAME)
             if one.value == -1.0:
                 return _sum_of(-other, style)
-    shown, numbers = [], []
+    shown, numbers, minus = [], [], False
     for each in (left, right):
-        part = _inside(_write(each, style), PRODUCT, style)
+        part = (
+            _matrix(each, style) if each.ndim == 2 else _inside(_write(each, style), PRODUCT, style)
+        )
+        minus, part = (not minus, part[1:]) if part.startswith("-") else (minus, part)
         leading = NUMBER.match(part)
         numbers += [leading[0].strip()] if leading else []
         shown += [part[leading.end() :] if leading else part]
     between, bound = " ", PRODUCT
     if left.ndim and right.ndim and type(e).__name__ == "multiply":
         between, bound = " \\circ " if style.latex else " * ", ENTRIES
-    return " ".join([*numbers, between.join(part for part in shown if part)]), bound
+    product = " ".join([*numbers, between.join(part for part in shown if part)])
+    return "-" * minus + product, bound
+
+
+def _matrix(e: Any, style: Style) -> str:
+    """A factor with two axes: also one whose entries are equal is no number."""
+    whole = replace(style, entry=False)
+    if e.is_constant() and not e.parameters() and not _named(e):
+        return _shape(e.shape, style)
+    return _inside(_write(e, whole), PRODUCT, style)
 
 
 def _quotient(e: Any, style: Style) -> Part:
     above, below = e.args
     if below.is_constant() and not below.parameters():
-        divisor = style.number(float(np.max(below.value)))
+        value = np.asarray(below.value)
+        uniform = bool(value.size and (value == value.flat[0]).all() and value.flat[0] > 0)
+        divisor = style.number(float(value.flat[0])) if uniform else ""
         if divisor == "1":
             return _write(above, style)
         whole = _write(above, style)
-        if len(whole[0]) > 3 or whole[1] < NAME:
-            half = style.fraction("1", divisor)[0]
-            return f"{half} {_inside(whole, PRODUCT, style)}", PRODUCT
+        if uniform and (len(whole[0]) > 3 or whole[1] < NAME):
+            shown = _inside(whole, PRODUCT, style)
+            minus, shown = ("-", shown[1:]) if shown.startswith("-") else ("", shown)
+            return f"{minus}{style.fraction('1', divisor)[0]} {shown}", PRODUCT
     a, b = _write(above, style), _write(below, style)
     if style.latex:
         return style.fraction(a[0], b[0])
@@ -242,11 +265,20 @@ def _power(e: Any, style: Style) -> Part:
 
 
 def _square(e: Any, style: Style) -> Part:
-    return style.norm(_write(e.args[0], style)[0]) + "^2", POWER
+    square = style.norm(_write(e.args[0], replace(style, entry=False))[0]) + "^2"
+    below = e.args[1]
+    if below.is_constant() and not below.parameters() and float(below.value) == 1.0:
+        return square, POWER
+    divisor = _write(below, style)
+    if style.latex:
+        return style.fraction(square, divisor[0])
+    return style.fraction(square, _inside(divisor, NAME, style))
 
 
 def _total(e: Any, style: Style) -> Part:
     inner = e.args[0]
+    if getattr(e, "axis", None) is not None:
+        return _other(e, style)
     if inner.ndim == 0:
         return _write(inner, style)
     if type(inner).__name__ == "Hstack":
@@ -282,7 +314,7 @@ def _softplus(e: Any, style: Style) -> Part:
 
 def _log_sum(e: Any, style: Style) -> Part:
     x = _bracketed(_write(e.args[0], style)[0])
-    return (f"\\log \\textstyle\\sum \\exp {x}" if style.latex else f"log sum exp{x}"), PRODUCT
+    return (f"\\log \\sum \\exp {x}" if style.latex else f"log sum exp{x}"), PRODUCT
 
 
 def _bracketed(x: str) -> str:
@@ -301,19 +333,24 @@ def _index(e: Any, style: Style) -> Part:
     sizes = e.args[0].shape
     while keys and isinstance(keys[-1], slice) and _whole(keys[-1], sizes[len(keys) - 1]):
         keys.pop()
+    entry = "i" if style.entry and e.ndim else ""
     if not keys:
-        return x, NAME
-    at = ",".join(_slice(k) for k in keys)
+        return f"{x}_i" if entry else x, NAME
+    at = ",".join([*(_slice(k) for k in keys), *([entry] if entry else [])])
     return (f"{x}_{{{at}}}" if style.latex else f"{x}[{at}]"), NAME
 
 
 def _whole(key: slice, size: int) -> bool:
-    return key.start in (None, 0) and key.stop in (None, size) and size > 1
+    return (
+        key.start in (None, 0) and key.stop in (None, size) and key.step in (None, 1) and size > 1
+    )
 
 
 def _slice(key: Any) -> str:
     if isinstance(key, slice):
         low, high = key.start or 0, key.stop
+        if key.step not in (None, 1):
+            return f"{'' if key.start is None else low}:{'' if high is None else high}:{key.step}"
         return str(low) if high == low + 1 else f"{low or ''}:{'' if high is None else high}"
     return "(" + ",".join(map(str, np.ravel(key))) + ")"
 
@@ -341,11 +378,18 @@ def _abs(e: Any, style: Style) -> Part:
 
 
 def _top(e: Any, style: Style) -> Part:
+    if getattr(e, "axis", None) is not None:
+        return _other(e, style)
     return style.call("max", _write(e.args[0], style)[0]), NAME
 
 
 def _other(e: Any, style: Style) -> Part:
-    return style.call(type(e).__name__, *(_write(each, style)[0] for each in e.args)), NAME
+    """A function that no paper here writes: its name, its arguments, its settings."""
+    name = type(e).__name__
+    shown = [_write(each, replace(style, entry=False))[0] for each in e.args]
+    shown += [str(each) for each in e.get_data() or [] if each is not None and each is not False]
+    inner = ", ".join(shown)
+    return (f"\\mathrm{{{name}}}({inner})" if style.latex else f"{name}({inner})"), NAME
 
 
 _WRITERS: dict[str, Callable[[Any, Style], Part]] = {

@@ -191,15 +191,16 @@ def problem_dual(squared: bool, arguments: dict[str, Any]) -> Written:
         beta = cp.Variable(n, name="beta")
         gamma, rules["beta >= 0"] = alpha + beta, beta >= 0
     objective = cp.sum(alpha) - half_square(data.x, cp.multiply(y, alpha), "X", "K")
-    own = np.diag(np.asarray(data.delta, dtype=float))
-    Kz = data.z.kernel() + own
+    own = np.asarray(data.delta, dtype=float)
     if squared:
-        Kt, cost = Kz + 1, np.asarray(data.cost, dtype=float)
+        Kt, cost = data.z.kernel() + 1 + np.diag(own), np.asarray(data.cost, dtype=float)
         Q = np.linalg.solve(float(data.lam) * np.eye(n) + Kt * cost, Kt)
         objective -= cp.quad_form(gamma, cp.psd_wrap(given("Q", (Q + Q.T) / 2))) / 2
         return cp.Maximize(objective), rules
     e = gamma - each(C, weight)
-    objective -= cp.quad_form(e, cp.psd_wrap(given("Kz", Kz))) / (2 * lam)
+    objective -= half_square(data.z, e, "Z", "Kz") / lam
+    if data.soft:
+        objective -= given("delta", own) @ cp.square(e) / (2 * lam)
     return cp.Maximize(objective), rules | {"rho": cp.sum(e) == 0}
 
 

@@ -274,7 +274,7 @@ def problem_dual(arguments: dict[str, Any]) -> Written:
     objective = cp.sum(alpha) - half_square(data.x, cp.multiply(y, alpha), "X", "K")
     rules = {"b": y @ alpha == 0, "alpha >= 0": alpha >= 0}
     if data.squared:
-        objective -= weighted(1 / weight, cp.square(alpha), "v") / (2 * C)
+        objective -= weighted(1 / weight, cp.square(alpha), "omega^-1") / (2 * C)
         return cp.Maximize(objective), rules
     return cp.Maximize(objective), rules | {"xi": alpha <= each(C, weight)}
 

@@ -11,6 +11,9 @@ import numpy as np
 from refsolve.proofs.certificate import Array, Certificate, Real
 from refsolve.proofs.space import EPS, EPS_OF_REAL
 
+#: Below this the product with EPS is 0.
+TINY = float(np.finfo(float).tiny)
+
 
 class Bounds(NamedTuple):
     """Numbers rounded outwards to float64: ``primal`` from above, ``dual`` from below, ``gap`` from above."""
@@ -57,8 +60,13 @@ class Proof:
         """P, D and the gap as floats that are no better than they are."""
         high, gap = float(self.primal + self.error), float(self.gap)
         high, gap = high + EPS * abs(high), gap + 2 * EPS * gap
+        if np.isnan(gap):
+            gap = np.inf
         if np.isfinite(gap):
-            return Bounds(high, high - gap - float(self.error), gap)
+            low = float(
+                self.primal - self.gap - self.error
+            )  # from P as computed, not as rounded up
+            return Bounds(high, low - 2 * EPS * abs(low) - TINY, gap)
         low = float(self.dual - self.error)
         low -= EPS * abs(low)
         return Bounds(high, low if np.isfinite(low) and not np.isfinite(high) else -np.inf, gap)

@@ -182,3 +182,30 @@ def test_nothing_is_known_before_a_solve():
 def test_bad_input_is_refused(name, given, error, says):
     with pytest.raises(error, match=says):
         problem(name, **given)
+
+
+def test_expressions_are_written_as_they_are():
+    """No sign, bracket, factor, step or axis is lost."""
+    from refsolve.notation import text
+
+    x, y = cp.Variable(3, name="x"), cp.Variable(3, name="y")
+    X, C = cp.Variable((3, 2), name="X"), cp.Parameter(name="C", nonneg=True, value=2.0)
+    A = cp.Constant(np.arange(9.0).reshape(3, 3), name="A")
+    for expression, shown in (
+        (C * (-y), "-C * y"),
+        (C * cp.sum(cp.entr(x)), "-C sum_i x_i log x_i"),
+        (y - C * cp.Constant(-2.0), "y + 2 C"),
+        (cp.sum(cp.entr(x)) / 2, "-1/2 sum_i x_i log x_i"),
+        (cp.quad_over_lin(x, C), "||x||^2/C"),
+        (cp.quad_over_lin(x, 4), "||x||^2/4"),
+        (x[::2], "x[0:3:2]"),
+        (cp.sum(cp.square(A @ x - 1)), "sum_i ((A x)_i - 1)^2"),
+        (np.ones((3, 3)) @ x, "[3 x 3] x"),
+        (cp.sum(X, axis=0), "Sum(X, 0)"),
+        (cp.huber(y, 2), "huber(y, 2.0)"),
+        ((x + y) / np.array([1, 2, 4.0]), "(x + y)/(1, 2, 4)"),
+        (cp.sum(cp.entr(X[0])), "-sum_i X[0,i] log X[0,i]"),
+        (C * (x - y), "C * (x - y)"),
+        (2 * (x - y), "2 (x - y)"),
+    ):
+        assert text(expression) == shown

@@ -165,7 +165,7 @@ def margins(instance: Instance, numbers: Numbers = EXACT) -> tuple[Vector, float
 
 
 def _largest(v: Vector) -> float:
-    return max((abs(number(x)) for x in v.tolist()), default=0.0)
+    return float(np.array([abs(number(x)) for x in v.tolist()]).max(initial=0.0))
 
 
 @functools.lru_cache(maxsize=20000)

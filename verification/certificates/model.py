@@ -36,13 +36,13 @@ def kernel_matrix(X: Any, kernel: Any, params: Mapping[str, Any]) -> Array:
 def overclaimed(
     found: ModelCertificate, gap: float, primal: float, dual: float, slack: float
 ) -> list[str]:
-    """Claims that are better than what is certified, by more than ``slack``."""
+    """Claims that are better than what is certified, by more than ``slack``, or not comparable (nan)."""
     problems = []
-    if found.gap > gap + slack:
+    if not found.gap <= gap + slack:
         problems.append(f"gap {found.gap:.6g}, claimed {gap:.6g}")
-    if found.primal > primal + slack:
+    if not found.primal <= primal + slack:
         problems.append(f"primal {found.primal!r}, claimed {float(primal)!r}")
-    if found.dual < dual - slack:
+    if not found.dual >= dual - slack:
         problems.append(f"dual {found.dual!r}, claimed {float(dual)!r}")
     return problems
 

@@ -40,7 +40,7 @@ class ClassesCertificate(ModelCertificate):
         """Sum up."""
         primal, dual, gap, error = (
             np.array([getattr(part, name) for part in parts], Real)
-            for name in ("value", "dual", "gap", "error")
+            for name in ("primal", "dual", "gap", "error")
         )
         moved, none = max(part.moved for part in parts), Real(0)
         terms = {f"problem {j}": part.gap for j, part in enumerate(parts)}
@@ -224,7 +224,7 @@ def judge_claims(
         said = overclaimed(part, gap * size, primal, dual, slack)
         problems += [f"problem {j}: {each}" for each in said]
     problems += _predictions(estimator, X)
-    if estimator.dual_gap_ < np.max(estimator.dual_gaps_):
+    if not estimator.dual_gap_ >= np.max(estimator.dual_gaps_):
         problems.append(f"dual_gap_ {estimator.dual_gap_!r} is not the largest of dual_gaps_")
     verdict = Verdict.FAIL if problems else Verdict.PASS
     return Judgement(verdict, found.relative_gap, allowed, message="; ".join(problems))

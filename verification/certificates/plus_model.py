@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from refsolve.initial_guess import Problem
 from refsolve.models import svm, svm_plus_hinge, svm_plus_squared_hinge
+from refsolve.models._svm_space import scalar
 from refsolve.proofs.certificate import Array, candidate
 from refsolve.proofs.model import ModelCertificate, Proof
 from refsolve.proofs.multipliers import Offset
@@ -68,12 +69,14 @@ def vector(space: Space, name: str, p: ArrayLike) -> Array:
 
 def point(problem: Problem, w: ArrayLike, b: Offset, v: ArrayLike | None, rho: Offset) -> Point:
     """A checked model."""
-    w, b = vector(problem.x, "w", w), problem.real(b)
+    w = vector(problem.x, "w", w)
+    with invalid_arguments():
+        b, rho = (problem.real(scalar(n, value)) for n, value in (("b", b), ("rho", rho)))
     if problem.z is None:
         return Point(w, b)
     if v is None:
         raise InvalidArgumentError("v=None: the correcting function is needed; pass v and rho")
-    return Point(w, b, vector(problem.z, "v", v), problem.real(rho))
+    return Point(w, b, vector(problem.z, "v", v), rho)
 
 
 def multipliers(
