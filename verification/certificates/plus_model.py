@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike
 
 from refsolve.initial_guess import Problem
 from refsolve.models import svm, svm_plus_hinge, svm_plus_squared_hinge
-from refsolve.models._svm_space import scalar
 from refsolve.proofs.certificate import Array, candidate
 from refsolve.proofs.model import ModelCertificate, Proof
 from refsolve.proofs.multipliers import Offset
@@ -71,7 +70,7 @@ def point(problem: Problem, w: ArrayLike, b: Offset, v: ArrayLike | None, rho: O
     """A checked model."""
     w = vector(problem.x, "w", w)
     with invalid_arguments():
-        b, rho = (problem.real(scalar(n, value)) for n, value in (("b", b), ("rho", rho)))
+        b, rho = (problem.real(candidate(n, [v], 1)[0]) for n, v in (("b", b), ("rho", rho)))
     if problem.z is None:
         return Point(w, b)
     if v is None:
