@@ -20,6 +20,7 @@ from refsolve.arguments import check_example, check_point, set_arguments, take
 from refsolve.certificates import STEP, update_data
 from refsolve.errors import InvalidParameterError
 from refsolve.operations import WEIGHT
+from refsolve.parameters import constant, parameter
 from refsolve.proofs import families
 from refsolve.proofs.loss import Loss
 from refsolve.spec import check_vector
@@ -40,7 +41,7 @@ class Problem(cp.Problem):
     constraints : mapping of str to cvxpy constraints
         By what they say, such as "x >= 0", or by the multiplier that the papers give them.
     read : callable
-        Values of the variables by name -> the answer of the operation.
+        Values of the variables by name, and the optimum -> the answer of the operation.
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class Problem(cp.Problem):
         name: str,
         objective: Any,
         constraints: Mapping[str, Any],
-        read: Callable[[Mapping[str, Any]], Any],
+        read: Callable[[Mapping[str, Any], float], Any],
     ) -> None:
         super().__init__(objective, list(constraints.values()))
         self.name, self.named, self._read = name, dict(constraints), read
@@ -64,7 +65,7 @@ class Problem(cp.Problem):
         found = {v.name(): v.value for v in self.variables()}
         if any(value is None for value in found.values()):
             return None
-        return self._read(found) if self._read is dict else self._read({**found, "": self.value})
+        return self._read(found, float(self.value))
 
     def __str__(self) -> str:
         return notation.board(self)
@@ -109,11 +110,11 @@ def problem(name: str, /, **arguments: Any) -> Problem:
     >>> p = problem("simplex.projection", a=[0.6, 0.6, -1.0])
     >>> print(p)
     minimize    1/2 ||x - a||^2
-    subject to  0 <= x
+    subject to  x >= 0
                 <1,x> = r
     with        x in R^3, a in R^3, r = 1
-    >>> round(p.solve(), 6), p.answer.round(6).tolist()
-    (0.51, [0.5, 0.5, 0.0])
+    >>> print(f"{p.solve():.6f}", abs(p.answer).round(6).tolist())
+    0.510000 [0.5, 0.5, 0.0]
     """
     object_name, operation = catalogue.split(name)
     module, kind = catalogue.load(object_name), catalogue.kind(object_name)
@@ -138,7 +139,7 @@ def _model(name: str, module: ModuleType, params: Named) -> Problem:
             "take the model that its convex steps solve, ap_svm.primal",
         )  # fmt: skip
     objective, rules = write({n: v for n, v in params.items() if n != "tol"})
-    return Problem(name, objective, rules, dict)
+    return Problem(name, objective, rules, lambda found, _: found)
 
 
 def _numbers(checked: Mapping[str, Any], module: ModuleType) -> tuple[Named, Named]:
@@ -147,18 +148,6 @@ def _numbers(checked: Mapping[str, Any], module: ModuleType) -> tuple[Named, Nam
     whole = {n: v for n, v in checked.items() if isinstance(v, int)}
     real = {n: v for n, v in checked.items() if n in symbols and n not in whole}
     return whole, {n: parameter(n, v, symbols[n].low) for n, v in real.items()}
-
-
-def parameter(name: str, value: Any, low: float | None = None) -> Any:
-    """A named parameter with its value, nonnegative where its symbol is."""
-    return cp.Parameter(
-        np.shape(value), name=name, nonneg=low is not None and low >= 0, value=value
-    )
-
-
-def _by_text(rules: list[Any]) -> Named:
-    """Constraints by what they say."""
-    return {notation.text(rule): rule for rule in rules}
 
 
 def _projection(name: str, module: ModuleType, params: Named) -> Problem:
@@ -171,8 +160,8 @@ def _projection(name: str, module: ModuleType, params: Named) -> Problem:
     objective = cp.sum_squares(x - parameter("a", a)) / 2
     if biased:
         objective += parameter("rho", rho, 0) / 2 * cp.square(cp.sum(x))
-    rules = _by_text(module.constraints(x, **labels, **whole, **real))
-    return Problem(name, cp.Minimize(objective), rules, lambda found: found["x"])
+    rules = notation.by_text(module.constraints(x, **labels, **whole, **real))
+    return Problem(name, cp.Minimize(objective), rules, lambda found, _: found["x"])
 
 
 def _example(name: str, params: Named) -> tuple[Loss, Any, Any, float, Array]:
@@ -195,16 +184,16 @@ def _conjugated(loss: Loss, x: Any) -> tuple[Any, Named]:
     """The declared conjugate at x and its domain."""
     whole, real = _numbers(loss.params, loss.module)
     conjugate, domain = loss.module.conjugate(x, *loss.arguments, **whole, **real)
-    return conjugate, _by_text(domain)
+    return conjugate, notation.by_text(domain)
 
 
 def _value(name: str, module: ModuleType, params: Named) -> Problem:
     loss, y, scores, weight, costs = _example(name, params)
     z = cp.Variable(costs.size, name="z")
-    M = cp.Constant(loss.family.matrix(scores.size, y).T, name="M")
+    M = constant("M", loss.family.matrix(scores.size, y).T)
     tie = z == M @ parameter("f", scores) + parameter("c", costs)
     objective = cp.Minimize(parameter("omega", weight, 0) * _declared(loss, z))
-    return Problem(name, objective, {"x": tie}, lambda found: float(found[""]))
+    return Problem(name, objective, {"x": tie}, lambda _, value: value)
 
 
 def _gradient(name: str, module: ModuleType, params: Named) -> Problem:
@@ -214,7 +203,7 @@ def _gradient(name: str, module: ModuleType, params: Named) -> Problem:
     conjugate, domain = _conjugated(loss, x)
     return Problem(
         name, cp.Maximize(z @ x - conjugate), domain,
-        lambda found: -weight * loss.block(found["x"], y),
+        lambda found, _: -weight * loss.block(found["x"], y),
     )  # fmt: skip
 
 
@@ -232,8 +221,9 @@ def _conjugate(name: str, module: ModuleType, params: Named) -> Problem:
     loss, x, costs = _point(name, "x", params)
     u, z = cp.Variable(x.size, name="u"), cp.Variable(x.size, name="z")
     objective = parameter("x", x) @ u - _declared(loss, z)
+    # CVXPY 1.9 gives SCS no problem without a constraint
     tie = {"x": z == u + parameter("c", costs)}
-    return Problem(name, cp.Maximize(objective), tie, lambda found: float(found[""]))
+    return Problem(name, cp.Maximize(objective), tie, lambda _, value: value)
 
 
 def _prox(name: str, module: ModuleType, params: Named) -> Problem:
@@ -243,7 +233,7 @@ def _prox(name: str, module: ModuleType, params: Named) -> Problem:
     paid = parameter("t", t, 0) * _declared(loss, z)
     objective = cp.sum_squares(u - parameter("v", v)) / 2 + paid
     tie = z == u + parameter("c", costs)
-    return Problem(name, cp.Minimize(objective), {"t x": tie}, lambda found: found["u"])
+    return Problem(name, cp.Minimize(objective), {"t x": tie}, lambda found, _: found["u"])
 
 
 def _sdca_update(name: str, module: ModuleType, params: Named) -> Problem:
@@ -260,7 +250,7 @@ def _sdca_update(name: str, module: ModuleType, params: Named) -> Problem:
     objective = beta / 2 * square - parameter("b", np.asarray(b, dtype=float)) @ x + conjugate
     return Problem(
         name, cp.Minimize(objective), domain,
-        lambda found: float(mass) * loss.block(found["x"], y),
+        lambda found, _: float(mass) * loss.block(found["x"], y),
     )  # fmt: skip
 
 
@@ -273,20 +263,20 @@ def _ranking(name: str, module: ModuleType, params: Named) -> Problem:
     x = cp.Variable((query.P, query.N), name="x")
     objective = module.objective(x, parameter("h", h.ravel(order="F")))
 
-    def read(found: Mapping[str, Any]) -> Any:
+    def read(found: Mapping[str, Any], value: float) -> Any:
         if name.endswith(".value"):
-            return float(found[""])
+            return value
         ranks = np.sort(1 + (found["x"] < 0.5).sum(axis=0))
         return signed(query.positive, query.ranking(ranks)).astype(float)
 
-    return Problem(name, cp.Maximize(objective), _by_text(module.constraints(x)), read)
+    return Problem(name, cp.Maximize(objective), notation.by_text(module.constraints(x)), read)
 
 
 def _function(name: str, module: ModuleType, params: Named) -> Problem:
     t = module.SPEC.check(params)["t"]
     w = cp.Variable(name="w")
     objective = module.objective(w, 1.0, 1.0, parameter("t", t))
-    return Problem(name, cp.Minimize(objective), {}, lambda found: float(found["w"]))
+    return Problem(name, cp.Minimize(objective), {}, lambda found, _: float(found["w"]))
 
 
 _OPERATIONS: dict[tuple[str, str], Callable[[str, ModuleType, Named], Problem]] = {

@@ -18,9 +18,10 @@ from refsolve._types import Array
 from refsolve.arguments import check_example, check_point, scaled_by, set_arguments, take
 from refsolve.canonicalize import Answer, ParametrizedProblem, Template
 from refsolve.operations import WEIGHT
+from refsolve.parameters import parameter
 from refsolve.proofs import families
 from refsolve.proofs.loss import Loss
-from refsolve.spec import Symbol, check_vector
+from refsolve.spec import check_vector
 
 TINY = float(np.finfo(float).tiny)
 #: Steps of a prox below this one move z by less than the solvers see.
@@ -83,7 +84,9 @@ def _projection(
     def build() -> Template:
         x = cp.Variable(a.size)
         parameters = {"a": cp.Parameter(a.size)}
-        parameters |= {n: _parameter(symbols.get(n), v) for n, v in scaled.items() if n != "a"}
+        # which entries of a vector are infinite is structure; the scales are nonnegative
+        low = {n: symbols[n].low if n in symbols else 0 for n in scaled}
+        parameters |= {n: parameter(n, v, low[n]) for n, v in scaled.items() if n != "a"}
         objective = parameters["eta"] / 2 * cp.sum_squares(x)
         objective += parameters["eta_rho"] / 2 * cp.square(cp.sum(x)) - parameters["a"] @ x
         constraints = module.constraints(
@@ -99,17 +102,6 @@ def _projection(
     arrays = (*labels.values(), *(np.isinf(v) for v in vectors.values()))
     key = (a.size, *sorted(structure.items()), *(tuple(v.tolist()) for v in arrays))
     return ParametrizedProblem(key, build, scaled, finish, unit)
-
-
-def _parameter(symbol: Symbol | None, value: Any) -> Any:
-    """A cvxpy parameter with the sign that a symbol declares; the scales are nonnegative.
-
-    A vector has its value from the beginning: which of its entries are infinite is structure.
-    """
-    low = 0 if symbol is None else symbol.low
-    parameter = cp.Parameter(np.shape(value), nonneg=low is not None and low >= 0)
-    parameter.value = value if np.ndim(value) else None
-    return parameter
 
 
 def _key(loss: Loss, params: Mapping[str, Any]) -> tuple[Any, ...]:

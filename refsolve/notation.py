@@ -93,6 +93,16 @@ def text(thing: Any) -> str:
     return _rule(thing, TEXT) if hasattr(thing, "dual_variables") else _write(thing, TEXT)[0]
 
 
+def by_text(rules: Sequence[Any]) -> dict[str, Any]:
+    """Constraints by what they say; of those that say the same, the later ones are numbered."""
+    found: dict[str, Any] = {}
+    for rule in rules:
+        said = text(rule)
+        count = sum(known.partition(" (no. ")[0] == said for known in found)
+        found[f"{said} (no. {count + 1})" if count else said] = rule
+    return found
+
+
 def board(problem: Any) -> str:
     """A problem in lines: the objective, the conditions, what is given."""
     sense, objective, rules, given = _parts(problem, TEXT)

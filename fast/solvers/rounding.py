@@ -54,7 +54,8 @@ def confirmed(
     for real in levels:
         with np.errstate(all="ignore"):
             above, below = bounds(real)
-        primal, dual = consistent(min(above, primal), max(below, dual))
+        # a bound that is nan, of sums that overflow, bounds nothing
+        primal, dual = consistent(float(np.fmin(above, primal)), float(np.fmax(below, dual)))
         if enough(primal, dual, claimed, tol):
             break
     return primal, dual

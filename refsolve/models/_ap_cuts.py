@@ -19,7 +19,8 @@ from refsolve._lazy import cp
 from refsolve.canonicalize import Answer, ParametrizedProblem, best_answer
 from refsolve.errors import InvalidParameterError, OracleUncertainError
 from refsolve.fenchel import Block, Map, Term
-from refsolve.models._written import Written, given, number
+from refsolve.models._written import Written
+from refsolve.parameters import constant, parameter
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.ranking_model import Dual, RankingProof
@@ -172,10 +173,12 @@ class Master:
 
     def written(self, operation: str) -> Written:
         """The primal or the dual over the cuts as they are: Delta + A w <= xi of each query."""
-        C, Q, free = number("C", self.C), len(self.tags), self.free
-        A = [given(f"A_{q}" if Q > 1 else "A", rows) for q, rows in enumerate(self.rows)]
-        delta = [given(f"Delta_{q}" if Q > 1 else "Delta", o) for q, o in enumerate(self.offsets)]
-        hard = given("E", self.hard)
+        C, Q, free = parameter("C", self.C, 0), len(self.tags), self.free
+        A = [constant(f"A_{q}" if Q > 1 else "A", rows) for q, rows in enumerate(self.rows)]
+        delta = [
+            constant(f"Delta_{q}" if Q > 1 else "Delta", o) for q, o in enumerate(self.offsets)
+        ]
+        hard = constant("E", self.hard)
         if operation == "primal":
             w, xi = cp.Variable(self.d, name="w"), cp.Variable(Q if Q > 1 else (), name="xi")
             wb = cp.hstack([w, cp.Variable(name="b")]) if free else w
@@ -299,3 +302,10 @@ class Master:
 def _longest(rows: Array) -> float:
     """Largest Euclidean norm of a row."""
     return float(np.sqrt((rows * rows).sum(axis=1).max(initial=0)))
+
+
+def written(
+    cuts: Callable[[dict[str, Any]], Master], operation: str, arguments: dict[str, Any]
+) -> Written:
+    """The problem with a constraint, or its dual with a multiplier, for each of all cuts."""
+    return cuts(arguments).written(operation)

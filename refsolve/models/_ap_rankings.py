@@ -6,7 +6,7 @@ joins one ranking of each, in the order of the examples.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -104,8 +104,7 @@ class RankingMaster(Master):
         self.reference = np.zeros(queries.n, np.int64) if reference is None else reference
         self.add_ranking(self.reference)  # a cut that is constant keeps the master bounded
         self.add_ranking(queries.most_violated(np.zeros(queries.n))[1])
-        if not queries.queries:  # a loss of 0
-            self.add(0, np.zeros(0), 0.0, np.zeros(self.d + free))
+        self._add_nothing()
 
     def _add_rows(self, index: int, inversions: Array) -> bool:
         q = self.queries.queries[index]
@@ -131,10 +130,21 @@ class RankingMaster(Master):
         for index, q in enumerate(self.queries.queries):
             self._add_rows(index, all_rankings(q.positive))
 
-    def whole(self) -> fenchel.Model:
-        """The model with all rankings of every query, as `all_rankings` lists them."""
+    def listed(self) -> Self:
+        """With all rankings of every query, as `all_rankings` lists them, and no other cut."""
         self.clear(len(self.tags))
         self.add_all()
+        self._add_nothing()
+        return self
+
+    def _add_nothing(self) -> None:
+        """The only cut where there is no ranking: a loss of 0."""
+        if not self.queries.queries:
+            self.add(0, np.zeros(0), 0.0, np.zeros(self.d + self.free))
+
+    def whole(self) -> fenchel.Model:
+        """The model with all of them."""
+        self.listed()
         return self.declared(max(map(len, self.tags)))
 
     def adopt(self, other: RankingMaster) -> None:
@@ -159,6 +169,6 @@ def wants_all(how: str, queries: Queries) -> bool:
     if how == "all" and largest > MAX_LISTED:
         raise InvalidParameterError(
             "rankings", how, f"queries of at most {MAX_LISTED} examples, not {largest}",
-            "use 'cutting_plane'",
+            "use 'cutting_plane', or fewer examples",
         )  # fmt: skip
     return how == "all" or (how == "auto" and largest <= FEW)

@@ -84,10 +84,8 @@ class Data:
         """The risk over lambda, as its proofs take it."""
 
         def at(rows: slice) -> tuple[Loss, Array]:
-            labels = self.y[rows]
-            return Loss(self.loss.object_name, self.loss.params, self.loss.d, labels), self.costs[
-                rows
-            ]
+            loss = Loss(self.loss.object_name, self.loss.params, self.loss.d, self.y[rows])
+            return loss, self.costs[rows]
 
         return erm.Problem(at, self.y, self.C * self.weight, self.m, self.X, self.K)
 

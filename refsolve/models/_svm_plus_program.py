@@ -20,8 +20,9 @@ from refsolve.fenchel import Block, Map, Term
 from refsolve.models._svm_plus import Data, PlusCertificate, check_data, scaled
 from refsolve.models._svm_plus_proof import Formulas, certify
 from refsolve.models._svm_space import reach, separated
-from refsolve.models._written import Written, each, given, half_square, linear, number, weighted
+from refsolve.models._written import Written, half_square, linear, upper_bounds, weighted
 from refsolve.oracle import SOLVERS
+from refsolve.parameters import constant, parameter
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.space import Rows
 from refsolve.proofs.svm_plus import Point
@@ -163,10 +164,10 @@ def problem_primal(squared: bool, arguments: dict[str, Any]) -> Written:
     _, f, norm_w = linear(data.x, "w", "X", "K")
     _, g, norm_v = linear(data.z, "v", "Z", "Kz")
     n, rho = len(weight), cp.Variable(name="rho")
-    xi, y = cp.Variable(n, name="xi"), given("y", data.y)
+    xi, y = cp.Variable(n, name="xi"), constant("y", data.y)
     objective, slack = norm_w + lam * norm_v, g + rho
     if data.soft:
-        eta, delta = cp.Variable(n, name="eta"), number("delta", arguments["free_slack"])
+        eta, delta = cp.Variable(n, name="eta"), parameter("delta", arguments["free_slack"], 0)
         slack += eta
         objective += lam / (2 * delta) * weighted(weight, cp.square(eta))
     if squared:
@@ -183,7 +184,7 @@ def problem_primal(squared: bool, arguments: dict[str, Any]) -> Written:
 def problem_dual(squared: bool, arguments: dict[str, Any]) -> Written:
     """In alpha and, with xi >= 0, beta; Q of the squared hinge is a matrix of the data."""
     data, C, lam, weight = _with_costs(squared, arguments)
-    n, y = len(weight), given("y", data.y)
+    n, y = len(weight), constant("y", data.y)
     alpha = cp.Variable(n, name="alpha")
     rules = {"b": y @ alpha == 0, "alpha >= 0": alpha >= 0}
     gamma = alpha
@@ -195,12 +196,12 @@ def problem_dual(squared: bool, arguments: dict[str, Any]) -> Written:
     if squared:
         Kt, cost = data.z.kernel() + 1 + np.diag(own), np.asarray(data.cost, dtype=float)
         Q = np.linalg.solve(float(data.lam) * np.eye(n) + Kt * cost, Kt)
-        objective -= cp.quad_form(gamma, cp.psd_wrap(given("Q", (Q + Q.T) / 2))) / 2
+        objective -= cp.quad_form(gamma, cp.psd_wrap(constant("Q", (Q + Q.T) / 2))) / 2
         return cp.Maximize(objective), rules
-    e = gamma - each(C, weight)
+    e = gamma - upper_bounds(C, weight)
     objective -= half_square(data.z, e, "Z", "Kz") / lam
     if data.soft:
-        objective -= given("delta", own) @ cp.square(e) / (2 * lam)
+        objective -= constant("delta", own) @ cp.square(e) / (2 * lam)
     return cp.Maximize(objective), rules | {"rho": cp.sum(e) == 0}
 
 
@@ -208,4 +209,4 @@ def _with_costs(squared: bool, arguments: dict[str, Any]) -> tuple[Data, Any, An
     """The data, C and lam as parameters, and the weights of the examples."""
     data = check_data(squared, arguments)
     weight = np.asarray(data.cost, dtype=float) / float(arguments["C"])
-    return data, number("C", arguments["C"]), number("lambda", arguments["lam"]), weight
+    return data, parameter("C", arguments["C"], 0), parameter("lambda", arguments["lam"], 0), weight

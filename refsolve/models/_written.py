@@ -8,47 +8,38 @@ import numpy as np
 
 from refsolve._lazy import cp
 from refsolve._types import Array
+from refsolve.parameters import constant
 from refsolve.proofs.space import Space
 
 #: An objective, and the constraints by the names of their multipliers.
 Written = tuple[Any, dict[str, Any]]
 
 
-def number(name: str, value: Any) -> Any:
-    """A parameter >= 0 with its value."""
-    return cp.Parameter(name=name, nonneg=True, value=float(value))
-
-
-def given(name: str, value: Any) -> Any:
-    """An array of the data by its name."""
-    return cp.Constant(np.asarray(value, dtype=float), name=name)
-
-
 def linear(x: Space, name: str, data: str, gram: str) -> tuple[Any, Any, Any]:
     """Of a linear function: w (d,) or coefficients (n,), its values, half its squared norm."""
     if x.gram is None:
         w = cp.Variable(x.width, name=name)
-        return w, given(data, x.dense()) @ w, cp.sum_squares(w) / 2
+        return w, constant(data, x.dense()) @ w, cp.sum_squares(w) / 2
     w = cp.Variable(len(x.kept), name=name)
-    K = given(gram, x.gram)
+    K = constant(gram, x.gram)
     return w, K @ w, cp.quad_form(w, cp.psd_wrap(K)) / 2
 
 
 def half_square(x: Space, a: Any, data: str, gram: str) -> Any:
     """1/2||sum_i a_i x_i||^2."""
     if x.gram is None:
-        return cp.sum_squares(given(data, x.dense()).T @ a) / 2
-    return cp.quad_form(a, cp.psd_wrap(given(gram, x.gram))) / 2
+        return cp.sum_squares(constant(data, x.dense()).T @ a) / 2
+    return cp.quad_form(a, cp.psd_wrap(constant(gram, x.gram))) / 2
 
 
 def weighted(weight: Array, paid: Any, name: str = "omega") -> Any:
     """Sum of w_i times an entry."""
-    return cp.sum(paid) if _ones(weight) else given(name, weight) @ paid
+    return cp.sum(paid) if _ones(weight) else constant(name, weight) @ paid
 
 
-def each(C: Any, weight: Array) -> Any:
+def upper_bounds(C: Any, weight: Array) -> Any:
     """C w_i of all examples."""
-    return C if _ones(weight) else C * given("omega", weight)
+    return C if _ones(weight) else C * constant("omega", weight)
 
 
 def _ones(weight: Array) -> bool:

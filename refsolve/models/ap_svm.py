@@ -7,7 +7,7 @@ positives below it (t_j). Delta(R) = 1 - AP, and Psi(R) - Psi(R*) has the score 
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,10 @@ from numpy.typing import ArrayLike
 
 from refsolve import fenchel
 from refsolve.errors import InvalidParameterError
-from refsolve.models._ap_cuts import CutCertificate, check_weights, outside
+from refsolve.models._ap_cuts import CutCertificate, check_weights, outside, written
 from refsolve.models._ap_rankings import RankingMaster, check_queries, check_rankings, wants_all
 from refsolve.models._data import check_examples
 from refsolve.models._symbols import BOX, GROUPS, RELEVANT, ROWS, take
-from refsolve.models._written import Written
 from refsolve.oracle import ParametrizedProblem
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.ranking_model import Dual, Queries
@@ -257,21 +256,11 @@ def canonicalize_dual(given: dict[str, Any]) -> ParametrizedProblem:
 # ---- as it is written -----------------------------------------------------------------------
 
 
-def problem_primal(arguments: dict[str, Any]) -> Written:
-    """The problem with a constraint for each ranking: Delta + A w <= xi."""
-    return _everything(arguments).written("primal")
-
-
-def problem_dual(arguments: dict[str, Any]) -> Written:
-    """Its dual, with a multiplier for each ranking."""
-    return _everything(arguments).written("dual")
-
-
 def _everything(arguments: dict[str, Any]) -> RankingMaster:
     X, y, C, groups, _ = take(arguments, SPEC.arguments, rankings="all")
     data = check_data(X, y, C, groups)
     wants_all("all", data.queries)
-    master = _master(data)
-    master.clear(len(master.tags))
-    master.add_all()
-    return master
+    return _master(data).listed()
+
+
+problem_primal, problem_dual = (partial(written, _everything, side) for side in ("primal", "dual"))

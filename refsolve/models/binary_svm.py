@@ -21,8 +21,9 @@ from refsolve.models._ap_cuts import CutCertificate, Master, check_weights, outs
 from refsolve.models._ap_rankings import check_classes
 from refsolve.models._data import check_examples
 from refsolve.models._symbols import BIAS, BOX, RELEVANT, ROWS, take
-from refsolve.models._written import Written, given, half_square, linear, number
+from refsolve.models._written import Written, half_square, linear
 from refsolve.oracle import ParametrizedProblem
+from refsolve.parameters import constant, parameter
 from refsolve.proofs import svm_plus
 from refsolve.proofs.certificate import Array, Real, candidate
 from refsolve.proofs.multipliers import Offset
@@ -293,16 +294,16 @@ def problem_primal(arguments: dict[str, Any]) -> Written:
         b = cp.Variable(name="b")
         f += b
         objective += cp.square(b) / 2 if data.bias == "penalised" else 0
-    objective += number("C", data.C) / data.n * cp.sum(xi)
-    rules = {"alpha": cp.multiply(given("y", data.y), f) >= 1 - xi, "beta": xi >= 0}
+    objective += parameter("C", data.C, 0) / data.n * cp.sum(xi)
+    rules = {"alpha": cp.multiply(constant("y", data.y), f) >= 1 - xi, "beta": xi >= 0}
     return cp.Minimize(objective), rules
 
 
 def problem_dual(arguments: dict[str, Any]) -> Written:
     """Sum alpha - 1/2||sum_i alpha_i y_i x_i||^2 on 0 <= alpha_i <= C/n."""
     data = check_data(*take(arguments, SPEC.arguments))
-    alpha, y = cp.Variable(data.n, name="alpha"), given("y", data.y)
+    alpha, y = cp.Variable(data.n, name="alpha"), constant("y", data.y)
     objective = cp.sum(alpha) - half_square(data.x, cp.multiply(y, alpha), "X", "K")
     objective -= cp.square(y @ alpha) / 2 if data.bias == "penalised" else 0
-    rules = {"alpha >= 0": alpha >= 0, "xi": alpha <= number("C", data.C) / data.n}
+    rules = {"alpha >= 0": alpha >= 0, "xi": alpha <= parameter("C", data.C, 0) / data.n}
     return cp.Maximize(objective), rules | ({"b": y @ alpha == 0} if data.bias == "free" else {})

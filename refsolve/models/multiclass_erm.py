@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from refsolve import notation
 from refsolve._lazy import cp
 from refsolve.arguments import scaled_by, take
 from refsolve.canonicalize import Answer, ParametrizedProblem, Template
 from refsolve.errors import InvalidParameterError
 from refsolve.models._data import BOX, LAM, Data, check_data
 from refsolve.models._symbols import CLASSES, COSTS, GAMMA, GRAM, GUESSES, LOSS, OR_GRAM, WEIGHTS
-from refsolve.models._written import Written, given, number, weighted
+from refsolve.models._written import Written, weighted
+from refsolve.parameters import constant, parameter
 from refsolve.proofs.certificate import Array
 from refsolve.proofs.model import ModelCertificate
 from refsolve.spec import Spec, check_matrix
@@ -264,12 +266,13 @@ def problem_primal(arguments: dict[str, Any]) -> Written:
         cp.Variable((m, data.factor().shape[1]), name="W"),
         cp.Variable((n, data.loss.d), name="Z"),
     )
-    F = given("X", data.factor()) @ W.T
+    F = constant("X", data.factor()) @ W.T
     value = data.loss.module.value
     losses = [value(Z[i], *data.row(i), **data.loss.params) for i in range(n)]
     objective = weighted(data.weight, cp.hstack(losses)) / n + lam / 2 * cp.sum_squares(W)
     rules = {
-        f"x_{i}": Z[i] == given(f"M_{i}", data.matrix(i).T) @ F[i] + given(f"c_{i}", data.costs[i])
+        f"x_{i}": Z[i]
+        == constant(f"M_{i}", data.matrix(i).T) @ F[i] + constant(f"c_{i}", data.costs[i])
         for i in range(n)
     }
     return cp.Minimize(objective), rules
@@ -285,15 +288,17 @@ def problem_dual(arguments: dict[str, Any]) -> Written:
     rules: dict[str, Any] = {}
     for i in range(n):
         conjugate, domain = data.loss.module.conjugate(x[i], *data.row(i), **data.loss.params)
-        gained.append(given(f"c_{i}", data.costs[i]) @ x[i] - conjugate)
-        rules |= {f"x_{i}: {j}": rule for j, rule in enumerate(domain)}
-        rules[f"f_{i}"] = A[i] == given(f"M_{i}", -mass[i] * data.matrix(i)) @ x[i]
+        gained.append(constant(f"c_{i}", data.costs[i]) @ x[i] - conjugate)
+        rules |= notation.by_text(domain)
+        rules[f"f_{i}"] = A[i] == constant(f"M_{i}", -mass[i] * data.matrix(i)) @ x[i]
     objective = weighted(data.weight, cp.hstack(gained)) / n
-    return cp.Maximize(objective - lam / 2 * cp.sum_squares(given("X", data.factor()).T @ A)), rules
+    return cp.Maximize(
+        objective - lam / 2 * cp.sum_squares(constant("X", data.factor()).T @ A)
+    ), rules
 
 
 def _written_data(arguments: dict[str, Any]) -> tuple[Data, Any]:
     """The data, and lambda as a parameter."""
     rest = dict(arguments)
     data = check_data(take(rest, "loss"), take(rest, "y"), rest)
-    return data, number("lambda", data.lam)
+    return data, parameter("lambda", data.lam, 0)

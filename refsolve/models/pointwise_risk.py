@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refsolve import catalogue
+from refsolve import catalogue, notation
 from refsolve._lazy import cp
 from refsolve._types import Array
 from refsolve.arguments import scaled_by, take
 from refsolve.canonicalize import Answer, ParametrizedProblem, Template
 from refsolve.errors import InvalidParameterError
 from refsolve.models._symbols import BEHIND, COSTS, GAMMA, GUESSES, LOSS, PROBABILITIES
-from refsolve.models._written import Written, given
+from refsolve.models._written import Written
+from refsolve.parameters import constant
 from refsolve.proofs import families
 from refsolve.proofs.loss import Loss, module_of
 from refsolve.proofs.model import ModelCertificate
@@ -299,11 +300,11 @@ def problem_primal(arguments: dict[str, Any]) -> Written:
     g, Z = cp.Variable(risk.m, name="g"), cp.Variable(risk.costs.shape, name="Z")
     losses = [risk.loss.module.value(Z[i], **risk.loss.params) for i in range(risk.live.size)]
     rules = {
-        f"x_{y}": Z[i] == given(f"M_{y}", E.T) @ g + given(f"c_{y}", risk.costs[i])
+        f"x_{y}": Z[i] == constant(f"M_{y}", E.T) @ g + constant(f"c_{y}", risk.costs[i])
         for i, (y, E) in enumerate(zip(risk.live, risk.maps, strict=True))
     }
     rules |= {} if risk.behind is None else {"mu": g[risk.behind[0]] <= g[risk.behind[1]]}
-    return cp.Minimize(given("p", risk.weight) @ cp.hstack(losses)), rules
+    return cp.Minimize(constant("p", risk.weight) @ cp.hstack(losses)), rules
 
 
 def problem_dual(arguments: dict[str, Any]) -> Written:
@@ -316,11 +317,11 @@ def problem_dual(arguments: dict[str, Any]) -> Written:
     weight = np.asarray(risk.weight, dtype=float)
     for i, (y, E) in enumerate(zip(risk.live, risk.maps, strict=True)):
         conjugate, domain = risk.loss.module.conjugate(x[i], **risk.loss.params)
-        gained.append(given(f"c_{y}", risk.costs[i]) @ x[i] - conjugate)
-        rules |= {f"x_{y}: {j}": rule for j, rule in enumerate(domain)}
-        pull = pull + weight[i] * (given(f"M_{y}'", E) @ x[i])
+        gained.append(constant(f"c_{y}", risk.costs[i]) @ x[i] - conjugate)
+        rules |= notation.by_text(domain)
+        pull = pull + weight[i] * (constant(f"M_{y}'", E) @ x[i])
     if risk.behind is not None:
         mu, tilt = cp.Variable(name="mu"), np.zeros(risk.m)
         tilt[list(risk.behind)] = 1, -1
-        pull, rules["mu >= 0"] = pull + mu * given("e", tilt), mu >= 0
-    return cp.Maximize(given("p", weight) @ cp.hstack(gained)), rules | {"g": pull == 0}
+        pull, rules["mu >= 0"] = pull + mu * constant("e", tilt), mu >= 0
+    return cp.Maximize(constant("p", weight) @ cp.hstack(gained)), rules | {"g": pull == 0}

@@ -8,6 +8,7 @@ for every set.
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from math import comb
 from typing import Any
 
@@ -18,11 +19,10 @@ from refsolve import fenchel
 from refsolve._ranking import check_relevance
 from refsolve.canonicalize import ParametrizedProblem
 from refsolve.errors import InvalidParameterError
-from refsolve.models._ap_cuts import Master
+from refsolve.models._ap_cuts import Master, written
 from refsolve.models._ap_rankings import check_classes
 from refsolve.models._data import check_examples
 from refsolve.models._symbols import BOX, RELEVANT, ROWS, take
-from refsolve.models._written import Written
 from refsolve.predicted_sets import Problem
 from refsolve.proofs.certificate import Array, Real, candidate
 from refsolve.proofs.model import ModelCertificate
@@ -61,6 +61,8 @@ SPEC = Spec(
 )
 #: Sets up to which all are cuts.
 FEW = 100
+#: Sets that are written down at most.
+MOST = 10_000
 
 
 @dataclass(frozen=True)
@@ -211,16 +213,14 @@ def canonicalize_dual(given: dict[str, Any]) -> ParametrizedProblem:
 # ---- as it is written -----------------------------------------------------------------------
 
 
-def problem_primal(arguments: dict[str, Any]) -> Written:
-    """The problem with a constraint for each set: Delta + A w <= xi."""
-    return _everything(arguments).written("primal")
-
-
-def problem_dual(arguments: dict[str, Any]) -> Written:
-    """Its dual, with a multiplier for each set."""
-    return _everything(arguments).written("dual")
-
-
 def _everything(arguments: dict[str, Any]) -> Master:
-    master = _master(check_data(*take(arguments, SPEC.arguments)), everything=True)
-    return master
+    data = check_data(*take(arguments, SPEC.arguments))
+    if (sets := comb(len(data.up), data.k)) > MOST:
+        raise InvalidParameterError(
+            "k", f"{data.k} of {len(data.up)} examples", f"at most {MOST} sets, not {sets:.3g}",
+            "take fewer examples; refsolve.solve adds the most violated sets one by one",
+        )  # fmt: skip
+    return _master(data, everything=True)
+
+
+problem_primal, problem_dual = (partial(written, _everything, side) for side in ("primal", "dual"))

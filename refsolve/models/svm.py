@@ -19,7 +19,8 @@ from refsolve.errors import InvalidParameterError
 from refsolve.models._data import check_features
 from refsolve.models._svm_space import Space, check_rows, scalar, separated
 from refsolve.models._symbols import GRAM, LOSS, OR_GRAM, SIGNS, SUM, WEIGHTS, take
-from refsolve.models._written import Written, each, given, half_square, linear, number, weighted
+from refsolve.models._written import Written, half_square, linear, upper_bounds, weighted
+from refsolve.parameters import constant, parameter
 from refsolve.proofs import svm_plus
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.model import ModelCertificate
@@ -261,7 +262,7 @@ def problem_primal(arguments: dict[str, Any]) -> Written:
     data, C, weight = _with_costs(arguments)
     _, f, norm = linear(data.x, "w", "X", "K")
     b, xi = cp.Variable(name="b"), cp.Variable(data.n, name="xi")
-    rules = {"alpha": cp.multiply(given("y", data.y), f + b) >= 1 - xi}
+    rules = {"alpha": cp.multiply(constant("y", data.y), f + b) >= 1 - xi}
     if data.squared:
         return cp.Minimize(norm + C / 2 * weighted(weight, cp.square(xi))), rules
     return cp.Minimize(norm + C * weighted(weight, xi)), rules | {"beta": xi >= 0}
@@ -270,16 +271,16 @@ def problem_primal(arguments: dict[str, Any]) -> Written:
 def problem_dual(arguments: dict[str, Any]) -> Written:
     """Sum alpha - 1/2||sum_i alpha_i y_i x_i||^2 on 0 <= alpha_i <= C w_i, <alpha,y> = 0."""
     data, C, weight = _with_costs(arguments)
-    alpha, y = cp.Variable(data.n, name="alpha"), given("y", data.y)
+    alpha, y = cp.Variable(data.n, name="alpha"), constant("y", data.y)
     objective = cp.sum(alpha) - half_square(data.x, cp.multiply(y, alpha), "X", "K")
     rules = {"b": y @ alpha == 0, "alpha >= 0": alpha >= 0}
     if data.squared:
         objective -= weighted(1 / weight, cp.square(alpha), "omega^-1") / (2 * C)
         return cp.Maximize(objective), rules
-    return cp.Maximize(objective), rules | {"xi": alpha <= each(C, weight)}
+    return cp.Maximize(objective), rules | {"xi": alpha <= upper_bounds(C, weight)}
 
 
 def _with_costs(arguments: dict[str, Any]) -> tuple[Data, Any, Array]:
     """The data, C as a parameter, and the weights of the examples."""
     data, C = check_data(*take(arguments, SPEC.arguments)), float(arguments["C"])
-    return data, number("C", C), np.asarray(data.cost, dtype=float) / C
+    return data, parameter("C", C, 0), np.asarray(data.cost, dtype=float) / C

@@ -17,7 +17,8 @@ from refsolve.errors import InvalidParameterError
 from refsolve.fenchel import Block, Term
 from refsolve.models._svm_space import Space, check_rows, check_views, scalar
 from refsolve.models._symbols import GRAM, GRAM_Z, OR_GRAM, PRIVILEGED, SIGNS, WEIGHTS, take
-from refsolve.models._written import Written, each, given, half_square, linear, number, weighted
+from refsolve.models._written import Written, half_square, linear, upper_bounds, weighted
+from refsolve.parameters import constant, parameter
 from refsolve.proofs import two_views
 from refsolve.proofs.certificate import Array, Real, candidate
 from refsolve.proofs.model import ModelCertificate
@@ -317,10 +318,10 @@ def problem_primal(arguments: dict[str, Any]) -> Written:
     data, (CA, CB, D), weight = _with_costs(arguments)
     _, f, norm_w = linear(data.x, "w", "X", "K")
     _, g, norm_v = linear(data.z, "v", "Z", "Kz")
-    f, g, y = f + cp.Variable(name="b"), g + cp.Variable(name="rho"), given("y", data.y)
+    f, g, y = f + cp.Variable(name="b"), g + cp.Variable(name="rho"), constant("y", data.y)
     xi, zeta, eta = (cp.Variable(len(weight), name=n) for n in ("xi", "zeta", "eta"))
     paid = CA * weighted(weight, xi) + CB * weighted(weight, zeta) + D * weighted(weight, eta)
-    eps = number("eps", data.eps)
+    eps = parameter("eps", data.eps, 0)
     rules = {
         "alpha_A": cp.multiply(y, f) >= 1 - xi,
         "alpha_B": cp.multiply(y, g) >= 1 - zeta,
@@ -335,14 +336,14 @@ def problem_dual(arguments: dict[str, Any]) -> Written:
     """In alpha of the first view, gamma of the second, and beta (any sign) of what ties them."""
     data, (CA, CB, D), weight = _with_costs(arguments)
     alpha, gamma, beta = (cp.Variable(len(weight), name=n) for n in ("alpha", "gamma", "beta"))
-    y = given("y", data.y)
+    y = constant("y", data.y)
     a, c = cp.multiply(y, alpha) - beta, cp.multiply(y, gamma) + beta
-    objective = cp.sum(alpha) + cp.sum(gamma) - number("eps", data.eps) * cp.norm1(beta)
+    objective = cp.sum(alpha) + cp.sum(gamma) - parameter("eps", data.eps, 0) * cp.norm1(beta)
     objective -= half_square(data.x, a, "X", "K") + half_square(data.z, c, "Z", "Kz")
     rules = {"b": cp.sum(a) == 0, "rho": cp.sum(c) == 0}
     rules |= {"alpha >= 0": alpha >= 0, "gamma >= 0": gamma >= 0}
-    rules |= {"xi": alpha <= each(CA, weight), "zeta": gamma <= each(CB, weight)}
-    return cp.Maximize(objective), rules | {"eta": cp.abs(beta) <= each(D, weight)}
+    rules |= {"xi": alpha <= upper_bounds(CA, weight), "zeta": gamma <= upper_bounds(CB, weight)}
+    return cp.Maximize(objective), rules | {"eta": cp.abs(beta) <= upper_bounds(D, weight)}
 
 
 def _with_costs(arguments: dict[str, Any]) -> tuple[Data, list[Any], Array]:
@@ -350,4 +351,4 @@ def _with_costs(arguments: dict[str, Any]) -> tuple[Data, list[Any], Array]:
     X, y, Z, CA, CB, D, eps, sample_weight, K, Kz = take(arguments, SPEC.arguments)
     data = check_data(X, y, Z, CA, CB, D, eps, K, Kz, sample_weight)
     weight = np.asarray(data.bounds[0], dtype=float) / float(arguments["CA"])
-    return data, [number(n, arguments[n]) for n in ("CA", "CB", "D")], weight
+    return data, [parameter(n, arguments[n], 0) for n in ("CA", "CB", "D")], weight

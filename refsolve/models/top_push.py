@@ -19,7 +19,8 @@ from refsolve.models._ap_rankings import check_classes
 from refsolve.models._data import check_examples
 from refsolve.models._svm_space import Space, separated
 from refsolve.models._symbols import RELEVANT, ROWS, SUM, take
-from refsolve.models._written import Written, given, number
+from refsolve.models._written import Written
+from refsolve.parameters import constant, parameter
 from refsolve.proofs.certificate import Array, Real, candidate
 from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import Rows
@@ -211,11 +212,11 @@ def problem_primal(arguments: dict[str, Any]) -> Written:
     w, t = cp.Variable(rows.shape[1], name="w"), cp.Variable(name="t")
     xi = cp.Variable(int(data.up.sum()), name="xi")
     rules = {
-        "alpha": given("X_P", rows[data.up]) @ w >= 1 + t - xi,
-        "beta": given("X_N", rows[~data.up]) @ w <= t,
+        "alpha": constant("X_P", rows[data.up]) @ w >= 1 + t - xi,
+        "beta": constant("X_N", rows[~data.up]) @ w <= t,
         "xi >= 0": xi >= 0,
     }
-    objective = cp.sum_squares(w) / 2 + number("C", arguments["C"]) * cp.sum_squares(xi)
+    objective = cp.sum_squares(w) / 2 + parameter("C", arguments["C"], 0) * cp.sum_squares(xi)
     return cp.Minimize(objective), rules
 
 
@@ -225,7 +226,7 @@ def problem_dual(arguments: dict[str, Any]) -> Written:
     rows = data.space.dense().astype(float)
     alpha = cp.Variable(int(data.up.sum()), name="alpha")
     beta = cp.Variable(int((~data.up).sum()), name="beta")
-    w = given("X_P", rows[data.up]).T @ alpha - given("X_N", rows[~data.up]).T @ beta
-    objective = cp.sum(alpha) - cp.sum_squares(alpha) / (4 * number("C", arguments["C"]))
+    w = constant("X_P", rows[data.up]).T @ alpha - constant("X_N", rows[~data.up]).T @ beta
+    objective = cp.sum(alpha) - cp.sum_squares(alpha) / (4 * parameter("C", arguments["C"], 0))
     rules = {"t": cp.sum(alpha) == cp.sum(beta), "alpha >= 0": alpha >= 0, "beta >= 0": beta >= 0}
     return cp.Maximize(objective - cp.sum_squares(w) / 2), rules

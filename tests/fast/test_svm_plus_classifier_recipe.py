@@ -1,6 +1,5 @@
 """The paper's recipe: LIBSVM on the deformed kernel finds the model that SVMPlusClassifier finds."""
 
-import doctest
 import warnings
 
 import numpy as np
@@ -9,8 +8,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-import fast.estimators.svm_plus
-import fast.svm_plus.recipe
 from fast import SVMPlusClassifier
 from fast.errors import InvalidParameterError
 from fast.models.svm_plus_squared_hinge import deformed_problem
@@ -72,12 +69,3 @@ def test_bad_input_of_the_recipe():
         deformed_problem(K, y, 1.0, 1.0)
     with pytest.raises(InvalidParameterError, match=r"^sample_weight: 0"):
         deformed_problem(K, y, 1.0, 1.0, Z=Z, sample_weight=np.arange(8.0))
-
-
-@pytest.mark.parametrize("module", [fast.estimators.svm_plus, fast.svm_plus.recipe])
-def test_examples_in_docstrings(module):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        outcome = doctest.testmod(module)
-    assert outcome.attempted > 5
-    assert outcome.failed == 0

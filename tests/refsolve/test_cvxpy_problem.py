@@ -50,8 +50,12 @@ def test_an_operation_as_it_is_declared_has_the_answer_of_the_oracle(name, solve
         return
     assert p.status.startswith("optimal")
     size = 1.0 + float(np.max(np.abs(oracle.x)))
-    if lookup(name).unique:  # a point that is unique is as near as the root of the solver's gap
-        np.testing.assert_allclose(p.answer, oracle.x, rtol=0, atol=3e-4 * size)
+    if lookup(
+        name
+    ).unique:  # of an entropy, as near as the root of the gap that cones are solved to
+        curved = lookup(name).kind == "functions" or not lookup(name).generator.rational
+        near = 3e-4 if curved else 1e-5
+        np.testing.assert_allclose(p.answer, oracle.x, rtol=0, atol=near * size)
     else:  # of a gradient, what it attains; of a prox, the objective
         whole = given.get("sample_weight") or 1.0
         attained = p.value * (whole if name.endswith("gradient") else 1.0)
@@ -177,6 +181,18 @@ def test_nothing_is_known_before_a_solve():
         ("truncated_topk_entropy.value", {}, InvalidParameterError, "least of several convex"),
         ("ap_ramp.primal", {}, InvalidParameterError, "has no dual"),
         ("svm.primal", {"X": X, "y": SIGNS, "C": 0.0}, InvalidParameterError, "C"),
+        (
+            "recall_at_k.primal",
+            {"X": np.eye(40), "y": [0, 1] * 20, "C": 1.0, "k": 20},
+            InvalidParameterError,
+            "at most 10000 sets",
+        ),
+        (
+            "ap_svm.primal",
+            {"X": np.eye(40), "y": [0, 1] * 20, "C": 1.0},
+            InvalidParameterError,
+            "fewer examples",
+        ),
     ],
 )
 def test_bad_input_is_refused(name, given, error, says):
@@ -209,3 +225,23 @@ def test_expressions_are_written_as_they_are():
         (2 * (x - y), "2 (x - y)"),
     ):
         assert text(expression) == shown
+
+
+def test_constraints_that_read_alike_are_all_kept():
+    from refsolve.notation import by_text
+
+    x = cp.Variable(20, name="x")
+    rules = [np.arange(20.0) @ x <= 1, np.ones(20) @ x >= 0, np.arange(20.0)[::-1] @ x <= 1]
+    assert list(by_text(rules).values()) == rules
+
+
+def test_a_model_without_rankings_is_a_hard_margin():
+    given = {"X": X, "y": POSITIVE, "C": 2.0, "easy": [True] * 6}
+    rows = X * 1.0
+    rows[:, 0] = 2.0 * SIGNS + 0.1 * X[:, 0]
+    given["X"] = rows
+    for side in ("primal", "dual"):
+        p = problem(f"ap_svm_appx.{side}", **given)
+        assert solved(p) == pytest.approx(
+            float(refsolve.solve(f"ap_svm_appx.{side}", **given).value), rel=1e-6
+        )
