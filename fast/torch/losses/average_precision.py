@@ -4,10 +4,10 @@ import torch
 from torch import Tensor
 
 from fast.errors import InvalidParameterError
-from fast.torch._faces import LABELLED, PARAMETERS, documented
 from fast.torch._function import rows
 from fast.torch._inputs import check_indicator, check_reduction, check_scores
 from fast.torch._ranking import Rankings
+from fast.torch._row_functions import LABELLED, PARAMETERS, documented
 
 
 @documented(

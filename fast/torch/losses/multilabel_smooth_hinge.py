@@ -4,7 +4,7 @@ z = f + c on N = {y = 0} and c - f on P = {y = 1}; p >= 0 has the same sum <= ga
 Lapin, Hein and Schiele 2018.
 """
 
-from fast.torch._faces import label_loss
+from fast.torch._row_functions import label_loss
 from fast.torch._signed import Bipartite
 
 multilabel_smooth_hinge = label_loss(__name__, __doc__, Bipartite, "1 on N and 0 on P")

@@ -3,7 +3,7 @@
 z_j = f_j + c_j at j != y and z_y = c_y - f_y.
 """
 
-from fast.torch._faces import row_loss
+from fast.torch._row_functions import row_loss
 from fast.torch._signed import SMOOTH, OneVsAll
 
 ova_smooth_hinge = row_loss(__name__, __doc__, OneVsAll, signed=True, kind=SMOOTH)

@@ -5,6 +5,6 @@ digits, and its gradient at the true class, 1 - p_y, with them.
 """
 
 from fast.torch._entropies import Entropy
-from fast.torch._faces import row_loss
+from fast.torch._row_functions import row_loss
 
 softmax = row_loss(__name__, __doc__, Entropy, linear=True, k=1)

@@ -3,7 +3,7 @@
 Subgradient: the hinge over k at k largest z_j.
 """
 
-from fast.torch._faces import row_loss
 from fast.torch._hinges import Hinge
+from fast.torch._row_functions import row_loss
 
 squared_topk_hinge = row_loss(__name__, __doc__, Hinge, squared=True)

@@ -5,6 +5,6 @@ u_j = f_j - f_y + c_j over the m - 1 other classes. Lapin, Hein and Schiele 2016
 """
 
 from fast.torch._entropies import Entropy
-from fast.torch._faces import row_loss
+from fast.torch._row_functions import row_loss
 
 topk_entropy_alpha = row_loss(__name__, __doc__, Entropy)

@@ -3,7 +3,7 @@
 Subgradient: 1/k at k largest z_j; 0 where the loss is 0. Lapin, Hein and Schiele 2015, equation (3).
 """
 
-from fast.torch._faces import row_loss
 from fast.torch._hinges import Hinge
+from fast.torch._row_functions import row_loss
 
 topk_hinge_alpha = row_loss(__name__, __doc__, Hinge)

@@ -5,6 +5,6 @@ Schiele 2016, equation (15).
 """
 
 from fast.torch._entropies import TRUNCATED, Entropy
-from fast.torch._faces import row_loss
+from fast.torch._row_functions import row_loss
 
 truncated_topk_entropy = row_loss(__name__, __doc__, Entropy, variant=TRUNCATED)
