@@ -38,7 +38,8 @@ def _chosen(options: argparse.Namespace) -> tuple[list[Mutant], dict[str, int]]:
     drawn, rooms = sample(options.mutants, options.seed, *options.only)
     if options.survivors:
         known = {s["identity"] for s in json.loads(options.output.read_text())["survivors"]}
-        drawn = [m for file in files() for m in mutants(file) if m.identity in known]
+        among = [file for file in files() if file.startswith(tuple(options.only))]
+        drawn = [m for file in among for m in mutants(file) if m.identity in known]
         print(f"{len(drawn)} of {len(known)} are still there")
     kinds = [options.kind] if options.kind else KINDS
     chosen = [m for m in drawn if KINDS[not m.interpreted] in kinds]

@@ -16,7 +16,8 @@ def written(
 ) -> int:
     """Write what a run found, or what became of its survivors if ``output`` holds the whole run.
 
-    Verdicts that stand in ``output`` stay with their mutants. Returns 1 if a survivor has none.
+    Verdicts that stand in ``output`` stay with their mutants; what once killed one that survives now does not.
+    Returns 1 if a survivor has no verdict.
     """
     old = json.loads(output.read_text()) if output.exists() else {}
     known = {s["identity"]: s for s in old.get("survivors", ())}
@@ -30,7 +31,7 @@ def written(
         found[mutant.identity] = {
             "mutant": mutant.name, "identity": mutant.identity, "room": mutant.room, "status": outcome["status"],
             "tests": outcome["tried"],
-            "killed_since": outcome["test"] or outcome["status"] if dead else before.get("killed_since", ""),
+            "killed_since": outcome["test"] or outcome["status"] if dead else "",
             "verdict": before.get("verdict", ""),
         }  # fmt: skip
     if about["again"]:

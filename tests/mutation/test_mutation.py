@@ -47,3 +47,7 @@ def test_a_verdict_stays_with_its_mutant(tmp_path: Path) -> None:
     killed = outcome | {"status": KILLED, "test": "test_box"}
     assert written([killed], {"sets": 1}, path, **(about | {"again": True})) == 0
     assert json.loads(path.read_text())["survivors"][0]["killed_since"] == "test_box"
+    record["survivors"][0]["verdict"] = ""
+    path.write_text(json.dumps(record))
+    assert written([outcome], {"sets": 1}, path, **(about | {"again": True})) == 1
+    assert json.loads(path.read_text())["survivors"][0]["killed_since"] == ""
