@@ -29,7 +29,8 @@ from refsolve.oracle import OracleResult, solve
 
 if TYPE_CHECKING:
     from refsolve.cones import certify
-    from refsolve.cvxpy_problem import problem
+    from refsolve.cvxpy_problem import conjugate, dual, primal_dual, problem
+    from refsolve.optimality import kkt
 
 #: Same as `problems`.
 list_problems = problems
@@ -39,13 +40,17 @@ __all__ = [
     "catalogue",
     "certificates",
     "certify",
+    "conjugate",
     "derive",
+    "dual",
     "errors",
     "exact",
     "functions",
+    "kkt",
     "list_problems",
     "losses",
     "models",
+    "primal_dual",
     "problem",
     "problems",
     "sets",
@@ -59,10 +64,10 @@ def __getattr__(name: str) -> Any:
         from refsolve.cones import certify
 
         return certify
-    if name == "problem":  # CVXPY itself
-        from refsolve.cvxpy_problem import problem
+    if name in ("problem", "dual", "primal_dual", "conjugate", "kkt"):  # CVXPY itself
+        from refsolve import cvxpy_problem
 
-        return problem
+        return getattr(cvxpy_problem, name)
     if name == "__version__":
         from importlib.metadata import version
 
