@@ -147,10 +147,11 @@ class Symbol:
             value = value[()]
         if isinstance(value, bool | np.bool_) or not isinstance(value, wanted):
             raise self._refuse(value, "pass one plain number", d)
-        if self.kind == "real" and not math.isfinite(value):
+        if self.kind == "real" and (value != value or abs(value) == math.inf):
             raise self._refuse(value, "pass a finite number", d)
-        if self.kind == "real" and abs(value) > LARGEST:
-            raise self._refuse(value, f"rescale to magnitudes up to {LARGEST:g}", d)
+        most = max(LARGEST, self.high) if isinstance(self.high, float) else LARGEST
+        if self.kind == "real" and abs(value) > most:
+            raise self._refuse(value, f"rescale to magnitudes up to {most:g}", d)
         if self.low is not None and (value < self.low or (self.low_open and value == self.low)):
             raise self._refuse(value, f"raise {self.name}", d)
         if self.normal and abs(value) < SMALLEST:
