@@ -54,9 +54,9 @@ def internals(problem: str, /, **arguments: Any) -> dict[str, Any]:
 
     Examples
     --------
-    >>> found = internals("topk_simplex_alpha.projection", a=[0.9, 0.4, -0.2], k=2)
+    >>> found = internals("topk_simplex_alpha.projection", a=[1.5, 1.0, 0.75, -1.0], k=2)
     >>> {name: found[name] for name in ("t", "u", "U", "M", "L", "lambda")}
-    {'t': 0.0, 'u': 0.4, 'U': (0,), 'M': (1,), 'L': (2,), 'lambda': 0.25}
+    {'t': 0.625, 'u': 0.5, 'U': (0,), 'M': (1, 2), 'L': (3,), 'lambda': 0.8125}
     """
     return {name: _rounded(value) for name, value in exactly(problem, arguments).items()}
 

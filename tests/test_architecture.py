@@ -20,7 +20,7 @@ from verification.cli import app
 
 #: Code lines; today's, rounded up to the next 500.
 MOST_LINES = {
-    "refsolve": 15_500,
+    "refsolve": 16_000,
     "fast": 23_000,
     "verification": 48_000,
     "tests": 36_000,

@@ -107,7 +107,9 @@ def _numbers(paper: str, results: Sequence[ClaimResult]) -> list[str]:
     for claim in unnumbered(paper):
         if claim.number in by_number:
             about = evaluated(by_number[claim.number])
-            lines.append(f"| section {claim.section} | {escaped(claim.number)} | {escaped(about)} |")
+            lines.append(
+                f"| section {claim.section} | {escaped(claim.number)} | {escaped(about)} |"
+            )
     return lines
 
 

@@ -119,7 +119,7 @@ def items(paper: str) -> list[Item]:
             if not about:
                 reason = reason or known[0].nothing.get(first, "")
             declared = own.get(name) or of_first.get(first) or reason
-            words = isinstance(declared, str)
+            calls = () if isinstance(declared, str) else tuple(declared)
             found.append(
                 Item(
                     paper,
@@ -127,8 +127,8 @@ def items(paper: str) -> list[Item]:
                     name,
                     rows=tuple(dict.fromkeys(about)),
                     reason=reason,
-                    declared=() if words else tuple(declared),
-                    apart=declared if words else "",
+                    declared=calls,
+                    apart=declared if isinstance(declared, str) else "",
                 )
             )
     return found

@@ -444,7 +444,7 @@ def _check_two(
     alpha: Fraction,
     other: Array,
     first: Callable[[Fraction, Fraction, Fraction, Fraction], Fraction],
-    second: Callable[[Fraction, Log, Fraction, Log, Log, Fraction], Log],
+    second: Callable[[Fraction, Log, Fraction, Log, Log, Log], Log],
     single: Callable[[Fraction, Fraction], Fraction],
 ) -> None:
     """Scores a of which x is the minimiser, from the gradient of (25) and its multipliers; then s and t."""
@@ -462,10 +462,10 @@ def _check_two(
     rho, in_rest = Fraction(len(capped), k), alpha * sum((x[i] for i in rest), ZERO)
     trial.exactly(first(alpha, rho, s, in_rest) == 0, "the first equation does not hold")
     mean = Fraction(1, k) * sum((a[i] for i in capped), Log())
-    levels = [inverse(alpha * (1 - s)), inverse(alpha * s / k)]
-    trial.exactly(second(rho, t, alpha, mean, *levels) == 0, "the second equation does not hold")
+    gap, cap = inverse(alpha * (1 - s)), inverse(alpha * s / k)
+    trial.exactly(second(rho, t, alpha, mean, gap, cap) == 0, "the second equation does not hold")
     if not capped:
-        trial.exactly(inverse(alpha * (1 - s)) == alpha - t, "V(alpha - t) is not alpha (1-s)")
+        trial.exactly(gap == alpha - t, "V(alpha - t) is not alpha (1-s)")
         trial.exactly(
             single(alpha * (1 - s), in_rest) == alpha, "the single equation does not hold"
         )
