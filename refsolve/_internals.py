@@ -113,7 +113,7 @@ def _ranking(scores: Any, y: Any, **unknown: Any) -> dict[str, Any]:
         raise InvalidParameterError(name, value, "one of: scores, y", f"drop {name}")
     best = average_precision.greedy(scores, y)
     delta = [average_precision.sums(column) for column in average_precision.gains(scores, y)]
-    opt = [max(i for i, d in enumerate(row, 1) if d == max(row)) for row in delta]
+    opt = [len(row) - row[::-1].index(max(row)) for row in delta]  # the last maximiser
     s, up = average_precision.checked(scores, y)
     above, below = average_precision.by_score(s, up)
     unit = Fraction(2, len(above) * len(below))
