@@ -59,6 +59,11 @@ def objective(
     return square / 2 * cp.square(v) - entropy * (cp.entr(v) + v) - linear * v
 
 
+def dual_objective(p: cp.Expression, t: Any) -> Any:
+    """-p^2/2 - exp(t - p), whose maximiser is w again."""
+    return -cp.square(p) / 2 - cp.exp(t - p)
+
+
 def refine(v: float, t: float) -> float:
     """The root near v (t - log t), or v e^t where t <= 1, by two Newton steps in longdouble.
 

@@ -89,6 +89,10 @@ class Data:
 
         return erm.Problem(at, self.y, self.C * self.weight, self.m, self.X, self.K)
 
+    def single(self, i: int) -> Loss:
+        """The loss of example i."""
+        return Loss(self.loss.object_name, self.loss.params, self.loss.d, self.y[i])
+
     def factor(self) -> Array:
         """G with GG' = K: X itself, or U sqrt(eigenvalues)."""
         if self.K is None:

@@ -21,6 +21,7 @@ from refsolve.errors import InvalidParameterError
 from refsolve.models._data import BOX, LAM, Data, check_data
 from refsolve.models._symbols import CLASSES, COSTS, GAMMA, GRAM, GUESSES, LOSS, OR_GRAM, WEIGHTS
 from refsolve.models._written import Written, weighted
+from refsolve.optimality import Term
 from refsolve.parameters import constant, parameter
 from refsolve.proofs.certificate import Array
 from refsolve.proofs.model import ModelCertificate
@@ -275,7 +276,11 @@ def problem_primal(arguments: dict[str, Any]) -> Written:
         == constant(f"M_{i}", data.matrix(i).T) @ F[i] + constant(f"c_{i}", data.costs[i])
         for i in range(n)
     }
-    return cp.Minimize(objective), rules
+    terms = [
+        Term(data.single(i), Z[i], f"x_{i}", float(data.weight[i]) / n, losses[i].variables())
+        for i in range(n)
+    ]
+    return cp.Minimize(objective), rules, terms
 
 
 def problem_dual(arguments: dict[str, Any]) -> Written:

@@ -20,6 +20,7 @@ from refsolve.canonicalize import Answer, ParametrizedProblem, Template
 from refsolve.errors import InvalidParameterError
 from refsolve.models._symbols import BEHIND, COSTS, GAMMA, GUESSES, LOSS, PROBABILITIES
 from refsolve.models._written import Written
+from refsolve.optimality import Term
 from refsolve.parameters import constant
 from refsolve.proofs import families
 from refsolve.proofs.loss import Loss, module_of
@@ -304,7 +305,11 @@ def problem_primal(arguments: dict[str, Any]) -> Written:
         for i, (y, E) in enumerate(zip(risk.live, risk.maps, strict=True))
     }
     rules |= {} if risk.behind is None else {"mu": g[risk.behind[0]] <= g[risk.behind[1]]}
-    return cp.Minimize(constant("p", risk.weight) @ cp.hstack(losses)), rules
+    terms = [
+        Term(risk.loss, Z[i], f"x_{y}", float(risk.weight[i]), losses[i].variables())
+        for i, y in enumerate(risk.live)
+    ]
+    return cp.Minimize(constant("p", risk.weight) @ cp.hstack(losses)), rules, terms
 
 
 def problem_dual(arguments: dict[str, Any]) -> Written:

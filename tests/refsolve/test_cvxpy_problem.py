@@ -19,11 +19,17 @@ OPERATIONS = [
     if catalogue.kind(name.partition(".")[0]) != "models"
     and not hasattr(catalogue.load(name.partition(".")[0]), "pieces")
 ]
-SOLVERS = ("CLARABEL", "SCS")
+#: ECOS has no wheels for Python 3.13 and later.
+SOLVERS = tuple(s for s in ("CLARABEL", "SCS", "ECOS") if s in cp.installed_solvers())
+
+SETTINGS = {
+    "SCS": {"eps": 1e-9, "max_iters": 100_000},
+    "ECOS": {"abstol": 1e-11, "reltol": 1e-11, "feastol": 1e-11},
+}
 
 
 def solved(p: cp.Problem, solver: str = "CLARABEL") -> float:
-    settings = {"eps": 1e-9, "max_iters": 100_000} if solver == "SCS" else {}
+    settings = SETTINGS.get(solver, {})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of long runs, of parameters that cannot be compiled once
         return float(p.solve(solver=solver, **settings))
