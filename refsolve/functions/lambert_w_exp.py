@@ -15,8 +15,6 @@ from refsolve._lazy import cp
 from refsolve._types import Real
 from refsolve.spec import Spec, Symbol
 
-_END = sys.float_info.max
-
 SPEC = Spec(
     title="Lambert W of an exponential",
     kind="functions",
@@ -31,10 +29,8 @@ SPEC = Spec(
     },
     symbols=(
         Symbol(
-            "t",
-            "logarithm of W's argument, a number or an array of any shape",
-            low=-_END,
-            high=_END,
+            "t", "logarithm of W's argument, a number or an array of any shape",
+            largest=sys.float_info.max,
         ),
     ),
     scaling="w ~ e^t for t -> -inf, w ~ t - log t for t -> inf; errors are relative",
@@ -46,7 +42,7 @@ SPEC = Spec(
             "w + log w - t, which the certificate is made of, the others"
         ),
     ),
-)
+)  # fmt: skip
 
 
 def objective(
