@@ -255,7 +255,7 @@ def canonicalize_primal(given: dict[str, Any]) -> ParametrizedProblem:
         if risk.behind is None:  # the gradients at g may be the better dual point
             own = risk.certify(g, risk.loss.maximiser(risk.margins(g.astype(np.longdouble))))
             best = min(best, own, key=lambda proof: proof.gap)
-        return Answer(g, best.value, best.x, best)
+        return Answer(g, best.value, best.x, best, {"g": g})
 
     values = {"weight": np.asarray(risk.weight, float), "costs": risk.costs / s}
     return ParametrizedProblem(_key(risk, params), build, values, finish, _unit(risk))
@@ -285,7 +285,8 @@ def canonicalize_dual(given: dict[str, Any]) -> ParametrizedProblem:
 
     def finish(found: Mapping[str, Any]) -> Answer:
         proof = risk.certify(s * found["g"], found["x"])
-        return Answer(proof.x, proof.dual_value, s * found["g"], proof)
+        g = s * found["g"]
+        return Answer(proof.x, proof.dual_value, g, proof, {"g": g})
 
     weight = np.asarray(risk.weight, float)
     values = {"weight": weight, "costs": weight[:, None] * risk.costs / s}

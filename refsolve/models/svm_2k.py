@@ -86,6 +86,11 @@ class TwoViewCertificate(ModelCertificate):
     rho: float
     alpha: Array = field(repr=False)
 
+    @property
+    def named(self) -> dict[str, Any]:
+        """w, b, v and rho, and the multipliers of the first view, the second, and what ties them."""
+        return super().named | dict(zip(("alpha", "gamma", "beta"), self.alpha, strict=True))
+
 
 class Data(two_views.Problem):
     """One checked instance; bounds (3, n) are CA w_i, CB w_i and D w_i."""
