@@ -22,6 +22,7 @@ def project_rows(
     own: Mapping[str, ArrayLike] | None = None,
     entries: Sequence[NDArray[np.float64]] = (),
     refuse: Callable[[], None] = lambda: None,
+    places: int = 0,
 ) -> NDArray[Any]:
     """Project a vector or each row of a matrix with ``kernel(a, k, r, rho, x, row, work)``.
 
@@ -29,7 +30,8 @@ def project_rows(
     (``two_sides``) has the kernel ``kernel(a, y, r, x, row, work)``; one with numbers of its ``own``, by
     name, finds them behind rho, and so does one with ``entries``, arrays from `per_entry`. The kernel writes
     float64 rows x and returns their number: less than there are if it meets an entry that is not finite, or
-    a row for which the set is empty: ``refuse`` says so.
+    a row for which the set is empty: ``refuse`` says so. Behind ``work`` come as many rows of integers as
+    ``places`` says.
     """
     given = real_array("a", a)
     rows = given if given.ndim == 2 else given[np.newaxis]
@@ -46,7 +48,7 @@ def project_rows(
         x = np.empty(rows[part].shape) if out.dtype == np.float32 else out[part]
         given_set = (k, r[part], rho[part]) if sides is None else (sides[part], r[part])
         further = [each if len(each) == 1 else each[part] for each in more]
-        space = np.empty((2, d))
+        space = (*np.empty((2, d)), *np.empty((places, d), dtype=np.int64))
         done = kernel(read_only(rows[part]), *given_set, *further, x, *space)
         if x.dtype != out.dtype:
             out[part] = x

@@ -1,0 +1,97 @@
+"""The polymatroid of the cardinality: x >= 0, the j largest entries sum to at most beta_1 + ... + beta_j."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fast._numba import kernel
+from fast._rows import load
+from fast._validation import LIMIT, per_entry, real_array
+from fast.errors import InvalidParameterError
+from fast.ranking.many import sort_places
+from fast.sets._batch import project_rows
+from fast.sets._docs import documented_with
+
+
+@kernel
+def project_row(a, beta, x, rest, order, ends):
+    """Write x = argmin ||x - a||^2 over {x >= 0, S_j(x) <= beta_1 + ... + beta_j for all j}.
+
+    ``a``, ``x`` and ``rest`` are float64 arrays with d entries, ``order`` and ``ends`` int64 ones. In the
+    order of a, the positive entries less beta are pooled until the means of the blocks fall; an entry
+    loses the mean of its block, where that is positive. A block is kept as the sum of what it has
+    beside its largest entry, so that large entries that differ by little lose no digits.
+    """
+    d = a.shape[0]
+    sort_places(a, order, ends)
+    blocks = 0
+    for p in range(d):
+        if not a[order[d - 1 - p]] > 0.0:
+            break
+        first, total = p, -beta[p]
+        while blocks > 0:
+            before = ends[blocks - 2] if blocks > 1 else 0
+            gap = a[order[d - 1 - before]] - a[order[d - 1 - first]]
+            length, count = first - before, p + 1 - first
+            if gap + rest[blocks - 1] / length > total / count:
+                break
+            total += rest[blocks - 1] - count * gap
+            first = before
+            blocks -= 1
+        rest[blocks], ends[blocks] = total, p + 1
+        blocks += 1
+    for i in range(d):
+        x[i] = max(a[i], 0.0)
+    start = 0
+    for block in range(blocks):
+        top = a[order[d - 1 - start]]
+        mean = rest[block] / (ends[block] - start)
+        if not top + mean > 0.0:
+            break
+        for p in range(start, ends[block]):
+            i = order[d - 1 - p]
+            x[i] = max((a[i] - top) - mean, 0.0)
+        start = ends[block]
+
+
+@kernel
+def project_all(a, k, r, rho, beta, x, row, work, order, ends):
+    """Write the projections of the rows of a; returns how many, less if one is not finite."""
+    for i in range(a.shape[0]):
+        if not load(a[i], row):
+            return i
+        project_row(row, beta[i % beta.shape[0]], x[i], work, order, ends)
+    return a.shape[0]
+
+
+@documented_with(
+    beta=(
+        "float or array_like, shape (d,) or (n, d)",
+        "Weights of the ordered entries, beta_1 >= ... >= beta_d >= 0; one number makes the set a box.",
+    ),
+)
+def project(a: ArrayLike, beta: ArrayLike) -> NDArray[Any]:
+    """Projection onto the polymatroid of the cardinality.
+
+    argmin over x of ||x - a||^2 subject to x >= 0 and, for every j, the sum of the j largest entries at most
+    beta_1 + ... + beta_j.
+
+    Pooling of adjacent violators: O(d log d) per row for the sort, O(d) for the rest. The dual set of the
+    ordered weighted sum of Usunier, Buffoni and Gallinari 2009, "Ranking with Ordered Weighted Pairwise
+    Classification", in Lapin, Hein and Schiele 2015, section 2.3.
+    """
+    given = real_array("a", a)
+    weights = per_entry("beta", beta, given.shape, LIMIT)
+    if (weights < 0).any():
+        least = f"{weights.min():g}"
+        raise InvalidParameterError("beta", least, "weights >= 0", "change that entry of beta")
+    if (weights[:, 1:] > weights[:, :-1]).any():
+        rise = f"a rise by {np.diff(weights, axis=1).max():g}"
+        expected = "weights that do not rise: beta_1 >= ... >= beta_d"
+        raise InvalidParameterError("beta", rise, expected, "sort them")
+    return project_rows(project_all, given, entries=(weights,), places=2)
+
+
+def _warmup() -> None:
+    project([1.0, 0.0], 1.0)

@@ -1,0 +1,142 @@
+"""Polymatroid of a function of the cardinality: the j largest entries sum to at most beta_1 + ... + beta_j.
+
+P = {x >= 0, S_j(x) <= beta_1 + ... + beta_j for all j}, beta_1 >= ... >= beta_d >= 0: all x that are below
+a mean of the permutations of beta. Its support function is an ordered weighted sum.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from refsolve import formulas as f
+from refsolve._lazy import cp
+from refsolve.errors import InvalidParameterError
+from refsolve.formulas import Array
+from refsolve.spec import Spec, Symbol
+
+
+def _beta(rng: np.random.Generator, d: int, size: float, given: Mapping[str, Any]) -> Array:
+    """Of the size of 1 or of the point: the first k alike, falling with and without ties, far apart, 0."""
+    places = np.arange(1, d + 1)
+    shapes = [
+        (places <= rng.integers(1, d + 1)) / 1.0,
+        1.0 / places,
+        np.sort(rng.integers(0, 4, d) / 4)[::-1],
+        np.sort(rng.exponential(size=d))[::-1],
+        np.sort(10.0 ** rng.uniform(-6, 0, d))[::-1],
+        np.zeros(d),
+    ]
+    unit = rng.choice([1.0, size * rng.uniform(0.05, 2.0) / d, size])
+    shape = shapes[rng.choice(6, p=[0.25, 0.15, 0.2, 0.2, 0.15, 0.05])]
+    return np.array(shape * min(unit, 1e300))
+
+
+SPEC = Spec(
+    title="Polymatroid of the cardinality",
+    kind="sets",
+    formulas={
+        "set": "{x in R^d : x >= 0, S_j(x) <= beta_1 + ... + beta_j, j = 1..d},  S_j = sum of the j largest",
+        "support": "sum_j beta_j max(w_[j], 0),  w_[1] >= ... >= w_[d]",
+        "projection": "argmin 1/2||x - a||^2 over the set",
+        "solution": "x = (a)_+ - t,  t = max(v, 0), v the nonincreasing vector nearest to (a)_+ - beta, in "
+        "the order of a",
+    },
+    symbols=(
+        Symbol("beta", "weights of the ordered entries, beta_1 >= ... >= beta_d", low=0, shape="vector",
+               unit="x", rows="may", draws=_beta),
+    ),
+    scaling="beta carries the units of x",
+    source="Usunier, Buffoni and Gallinari 2009; Lapin et al. 2015, section 2.3; the projection by pooling "
+    "adjacent violators: Bogdan et al. 2015, SLOPE",
+    notes=(
+        "beta = (1/k, ..., 1/k, 0, ..., 0) is topk_simplex_beta with r = 1, equal weights a box",
+        "the prox of the support function is what this projection takes away from a (Moreau)",
+    ),
+)  # fmt: skip
+
+arguments = ("a", "beta")
+
+
+def check(d: int, beta: Array) -> None:
+    """Refuse weights that rise."""
+    if any(beta[1:] > beta[:-1]):
+        raise InvalidParameterError(
+            "beta", beta, "weights that do not rise: beta_1 >= ... >= beta_d", "sort them"
+        )
+
+
+def constraints(x: cp.Expression, beta: Any) -> list[Any]:
+    """CVXPY constraints: x >= 0, and a bound on the sum of the j largest entries for every j."""
+    tops = [x >= 0, *(cp.sum_largest(x, j) <= cp.sum(beta[:j]) for j in range(1, x.size))]
+    # sum_largest at j = size raises when a solved problem goes to another solver (cvxpy 1.9)
+    return [*tops, cp.sum(x) <= cp.sum(beta)]
+
+
+def halfspaces(d: int, beta: Array) -> f.Rows:
+    """The set as rows (g, h, equality) meaning <g,x> <= h, rational: one per set of entries."""
+    bounds = [Fraction(0), *np.cumsum(f.rationals(beta.tolist()))]
+    subsets = itertools.product((Fraction(0), Fraction(1)), repeat=d)
+    return [
+        *f.units(d, -1),
+        *((list(row), bounds[int(sum(row))], False) for row in subsets if any(row)),
+    ]
+
+
+def support(w: Array, beta: Array) -> Array:
+    """Max <w,x> over the set, for each row of ``w``."""
+    return (beta * f.descending(f.positive(w))).sum(axis=-1)
+
+
+def violation(x: Array, beta: Array) -> Array:
+    """Largest violated constraint, 0 if feasible."""
+    excess = np.cumsum(f.descending(x), axis=-1) - np.cumsum(beta, axis=-1)
+    return f.positive(np.maximum((-x).max(axis=-1), excess.max(axis=-1)))
+
+
+def repair(x: Array, beta: Array) -> Array:
+    """A feasible point near ``x``: without its negative entries, scaled."""
+    x = f.positive(x)
+    tops, bounds = np.cumsum(f.descending(x), axis=-1), np.cumsum(beta, axis=-1)
+    over = tops > bounds
+    # the quotient only where it counts: int / int would turn Fractions into floats
+    shares = np.where(over, bounds / np.where(over, tops, 1), 1)
+    return x * shares.min(axis=-1, keepdims=True)
+
+
+def residual(x: Array, w: Array, beta: Array) -> Array:
+    """support(w) - <w,x> for feasible x, as a sum of nonnegative terms (no cancellation)."""
+    order = np.argsort(-w, axis=-1, kind="stable")
+    taken = np.cumsum(np.take_along_axis(x, order, axis=-1), axis=-1)
+    ordered = f.positive(np.take_along_axis(w, order, axis=-1))
+    steps = np.concatenate([ordered[..., :-1] - ordered[..., 1:], ordered[..., -1:]], axis=-1)
+    room = f.positive(np.cumsum(beta, axis=-1) - taken)
+    return (steps * room + x * f.positive(-w)).sum(axis=-1)
+
+
+def pooled(values: Any) -> list[Any]:
+    """The nonincreasing vector nearest to the values: adjacent violators are pooled to their mean."""
+    blocks: list[tuple[Any, int]] = []  # sum, length
+    for value in values:
+        total, count = value, 1
+        while blocks and blocks[-1][0] * count <= total * blocks[-1][1]:
+            before, length = blocks.pop()
+            total, count = before + total, length + count
+        blocks.append((total, count))
+    return [mean for total, count in blocks for mean in [total / count] * count]
+
+
+def nearest(a: Array, beta: Array) -> Array:
+    """The projections, row by row: what is above 0 less the prox of the support function."""
+    a = f.positive(a)
+    order = np.argsort(-a, axis=-1, kind="stable")
+    wanted = np.take_along_axis(a, order, axis=-1) - beta
+    rows = wanted.reshape(-1, wanted.shape[-1])
+    falls = np.array([pooled(row) for row in rows], dtype=a.dtype).reshape(a.shape)
+    x = np.empty_like(a)
+    np.put_along_axis(x, order, f.positive(falls), axis=-1)
+    return repair(a - x, beta)
