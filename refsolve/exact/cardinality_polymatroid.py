@@ -1,6 +1,7 @@
 """Exact projection on the polymatroid of the cardinality: pooled means of (a)_+ - beta in the order of a."""
 
 from fractions import Fraction
+from itertools import pairwise
 
 from refsolve.exact._rational import ZERO, Vector
 from refsolve.exact._thresholds import Named
@@ -26,5 +27,5 @@ def internals(a: Vector, x: Vector, beta: Vector) -> Named:
         "t": t,
         "M": tuple(i for i, v in enumerate(x) if v > 0),
         "L": tuple(i for i, v in enumerate(x) if v == 0),
-        "lambda": [high - low for high, low in zip(falling, falling[1:], strict=False)],
+        "lambda": [high - low for high, low in pairwise(falling)],
     }

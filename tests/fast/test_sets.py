@@ -124,6 +124,30 @@ def test_a_point_of_the_ball_stays_and_signs_are_kept(rng):
     np.testing.assert_array_equal(x[outside], sets.simplex.project(a, r=r)[outside])
 
 
+def test_the_polymatroid_has_the_top_k_simplex_and_the_box_as_special_cases(rng):
+    project = sets.cardinality_polymatroid.project
+    for d in (1, 2, 7, 40):
+        a = np.round(rng.normal(size=(20, d)), 1) * 3
+        for k in range(1, d + 1):
+            beta = (np.arange(d) < k) / k
+            right = sets.topk_simplex_beta.project(a, k=k)
+            np.testing.assert_allclose(project(a, beta), right, rtol=0, atol=1e-14)
+        first = np.arange(d) < 1  # x >= 0, <1,x> <= 1
+        np.testing.assert_allclose(
+            project(a, 2.5 * first),
+            sets.topk_simplex_alpha.project(a, k=1, r=2.5),
+            rtol=0,
+            atol=1e-14,
+        )
+        np.testing.assert_allclose(project(a, 0.7), sets.box.project(a, r=0.7), rtol=0, atol=1e-14)
+        beta = -np.sort(-rng.exponential(size=(20, d)))
+        each = [project(row, own) for row, own in zip(a, beta, strict=True)]
+        np.testing.assert_array_equal(project(a, beta), each)
+        large = project(a + 2.0**40, beta)  # digits are lost in a, not in what is made of it
+        np.testing.assert_allclose(large.sum(axis=1), beta.sum(axis=1), rtol=1e-14)
+    np.testing.assert_array_equal(project([0.5, -1.0, 0.25], [0.75, 0.5, 0.0]), [0.5, 0.0, 0.25])
+
+
 def test_the_knapsack_has_simplex_and_capped_simplex_as_special_cases(rng):
     a = rng.normal(size=(40, 7))
     for high in (np.inf, 0.3):

@@ -157,6 +157,7 @@ OWN = {  # sets with parameters of their own, and some that are right
     "knapsack": {"a": [0.5, 2.0], "b": 1.0, "low": 0.0, "high": 1.0, "capacity": 1.0},
     "capped_simplex": {"a": [0.9, 0.4, -0.2], "r": 1.0, "cap": 1.0},
     "l1_ball": {"a": [1.0, 2.0], "r": 1.0},
+    "cardinality_polymatroid": {"a": [1.0, 2.0], "beta": [1.0, 0.5]},
 }
 BAD_OWN = [
     ("l1_ball", {"r": -1.0}, "r: -1.0"),
@@ -177,6 +178,11 @@ BAD_OWN = [
     ("knapsack", {"a": np.zeros((3, 2)), "capacity": [1.0, 2.0, -0.5]}, r"-0.5 \(row 2\); .*empty"),
     ("knapsack", {"b": 0.0}, r"between 0 and 0.*empty"),
     ("knapsack", {"a": [np.nan, 1.0]}, r"a\[0\] = nan"),
+    ("cardinality_polymatroid", {"beta": [0.5, 1.0]}, "beta: a rise by 0.5; .*do not rise"),
+    ("cardinality_polymatroid", {"beta": [0.5, -1.0]}, "beta: -1; expected weights >= 0"),
+    ("cardinality_polymatroid", {"beta": [1.0, np.nan]}, r"beta\[1\] = nan"),
+    ("cardinality_polymatroid", {"beta": [1.0]}, r"beta: shape \(1,\)"),
+    ("cardinality_polymatroid", {"a": [1.0, np.inf]}, r"a\[1\] = inf"),
 ]  # fmt: skip
 
 

@@ -3,7 +3,15 @@
 import numpy as np
 
 from verification.faulty_solvers import wrong
-from verification.reference_solvers.projections import Array, alpha, beta, descending, threshold
+from verification.reference_solvers.projections import (
+    Array,
+    alpha,
+    beta,
+    descending,
+    ordered,
+    pooled,
+    threshold,
+)
 
 
 @wrong("topk_simplex_beta.projection")
@@ -169,3 +177,22 @@ def by_average(a: Array, r: float = 1.0) -> Array:
     """The excess ||a||_1 - r is taken from all entries alike, although small ones cannot give as much."""
     share = max(np.abs(a).sum() - r, 0.0) / np.size(a)
     return np.sign(a) * np.maximum(np.abs(a) - share, 0.0)
+
+
+@wrong("cardinality_polymatroid.projection")
+def means_below_zero(a: Array, beta: Array) -> Array:
+    """What a pooled block loses is not cut at 0: where the bounds are slack entries gain."""
+    return ordered(a, beta, pooled)
+
+
+@wrong("cardinality_polymatroid.projection")
+def not_pooled(a: Array, beta: Array) -> Array:
+    """Every entry is cut at its own weight, also where the differences then rise."""
+    return ordered(a, beta, lambda v: np.maximum(v, 0))
+
+
+@wrong("cardinality_polymatroid.projection")
+def weights_by_place(a: Array, beta: Array) -> Array:
+    """The weights are taken in the order of the entries instead of by size."""
+    size = np.maximum(a, 0.0)
+    return size - np.maximum(pooled(size - beta), 0)

@@ -185,6 +185,27 @@ def beta(a: Array, k: int, r: float = 1.0, rho: float = 0.0) -> Array:
     return np.clip(a - t, 0, cap)
 
 
+def pooled(values: Array) -> Array:
+    """The nonincreasing vector nearest to the values: a mean over the longest of the best blocks, in turn."""
+    found, start = np.zeros(len(values)), 0
+    while start < len(values):
+        means = np.cumsum(values[start:]) / np.arange(1, len(values) - start + 1)
+        stop = start + 1 + int(np.flatnonzero(means == means.max())[-1])
+        found[start:stop] = means.max()
+        start = stop
+    return found
+
+
+def ordered(
+    a: Array, beta: Array, losses: Callable[[Array], Array] = lambda v: np.maximum(pooled(v), 0)
+) -> Array:
+    """Projection on the polymatroid of the cardinality: what the largest entries lose, by their order."""
+    x = np.maximum(np.asarray(a, dtype=float), 0)
+    order = np.argsort(-x, kind="stable")
+    x[order] -= losses(x[order] - beta)
+    return x
+
+
 @np.errstate(over="ignore", invalid="ignore")  # sizes near the largest float
 def update(
     project: Project,
