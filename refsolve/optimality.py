@@ -205,7 +205,14 @@ def _gradients(problem: cp.Problem, named: Mapping[str, Any], own: set[Any]) -> 
     """|gradient of the Lagrangian| in each variable that no loss is about."""
     sense = 1 if isinstance(problem.objective, cp.Minimize) else -1
     parts = [sense * problem.objective.args[0]]
-    parts += [cp.sum(cp.multiply(_multiplier(rule), _sides(rule))) for rule in named.values()]
+    tops: dict[Any, list[tuple[int, float]]] = {}
+    for rule in named.values():
+        low = rule.args[0]
+        if type(low).__name__ == "sum_largest" and isinstance(low.args[0], cp.Variable):
+            tops.setdefault(low.args[0], []).append((low.k, float(_multiplier(rule))))
+            parts.append(-float(_multiplier(rule)) * rule.args[1])
+        else:
+            parts.append(cp.sum(cp.multiply(_multiplier(rule), _sides(rule))))
     for x in problem.variables():
         if x in own:
             continue
@@ -216,5 +223,24 @@ def _gradients(problem: cp.Problem, named: Mapping[str, Any], own: set[Any]) -> 
                 total = None
                 break
             total = total + np.ravel(slope.toarray() if hasattr(slope, "toarray") else slope)
-        residual = NOT_SMOOTH if total is None else float(abs(total).max(initial=0))
+        if total is None:
+            residual = NOT_SMOOTH
+        elif x in tops:
+            residual = _outside(-total, np.ravel(x.value), tops[x])
+        else:
+            residual = float(abs(total).max(initial=0))
         yield Condition(STATIONARY, f"gradient in {x.name()}", residual)
+
+
+def _outside(p: Array, x: Array, tops: Sequence[tuple[int, float]]) -> float:
+    """By how much p misses the subdifferential at x of sum_j lambda_j S_j, S_j the sum of the j largest.
+
+    With mu_i = sum of the lambda_j, j >= i, the function is sum_i mu_i x_[i]. Its subgradients are the means
+    of the permutations of mu for which <p,x> is its value.
+    """
+    mu = np.zeros(x.size)
+    for j, price in tops:
+        mu[:j] += price
+    over = np.cumsum(np.sort(p)[::-1]) - np.cumsum(mu)
+    gap = float(mu @ np.sort(x)[::-1] - p @ x)
+    return max(float(over.max()), abs(float(over[-1])), abs(gap))

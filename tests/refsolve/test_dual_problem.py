@@ -136,6 +136,23 @@ def test_residuals_say_what_is_wrong():
     assert "<td>1.0e+00</td>" in p.kkt()._repr_html_()
 
 
+def test_stationarity_at_ties_of_the_largest_entries_is_that_of_the_subdifferential():
+    given = {"a": [1.1, 1.0, 0.9, 0.2, -0.4], "beta": [0.8, 0.4, 0.2, 0.1, 0.0]}
+    p = problem("cardinality_polymatroid.projection", **given)
+    solved(p)
+    x = p.variables()[0]
+    assert p.kkt().largest < 1e-6
+    x.value = x.value + np.array([0.01, -0.01, 0.0, 0.0, 0.0])
+    assert p.kkt().largest > 1e-3
+    p = problem("cardinality_polymatroid.projection", a=[1.0, 1.0], beta=[1.0, 0.0])
+    solved(p)  # a tie: only <1,x> <= 1 need be paid for
+    assert p.kkt().largest < 1e-6
+    tops = [rule for rule in p.constraints if "sum_largest" in str(rule)]
+    assert len(tops) == 1
+    tops[0].save_dual_value(tops[0].dual_value + 0.1)
+    assert p.kkt().largest > 0.01
+
+
 def test_a_kink_is_judged_by_the_conjugate():
     p = problem("topk_hinge_alpha.prox", v=[1.0, 0.2, -0.3], k=2, t=0.5)
     solved(p)
