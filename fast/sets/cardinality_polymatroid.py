@@ -41,17 +41,14 @@ def project_row(a, beta, x, rest, order, ends):
             blocks -= 1
         rest[blocks], ends[blocks] = total, p + 1
         blocks += 1
-    for i in range(d):
-        x[i] = max(a[i], 0.0)
+    x[:] = 0.0
     start = 0
     for block in range(blocks):
         top = a[order[d - 1 - start]]
         mean = rest[block] / (ends[block] - start)
-        if not top + mean > 0.0:
-            break
         for p in range(start, ends[block]):
             i = order[d - 1 - p]
-            x[i] = max((a[i] - top) - mean, 0.0)
+            x[i] = max(min((a[i] - top) - mean, a[i]), 0.0)
         start = ends[block]
 
 
@@ -65,12 +62,10 @@ def project_all(a, k, r, rho, beta, x, row, work, order, ends):
     return a.shape[0]
 
 
-@documented_with(
-    beta=(
-        "float or array_like, shape (d,) or (n, d)",
-        "Weights of the ordered entries, beta_1 >= ... >= beta_d >= 0; one number makes the set a box.",
-    ),
-)
+_VECTOR = "float or array_like, shape (d,) or (n, d)"
+
+
+@documented_with(beta=(_VECTOR, "Weights beta_1 >= ... >= beta_d >= 0; one number for a box."))
 def project(a: ArrayLike, beta: ArrayLike) -> NDArray[Any]:
     """Projection onto the polymatroid of the cardinality.
 
@@ -84,12 +79,10 @@ def project(a: ArrayLike, beta: ArrayLike) -> NDArray[Any]:
     given = real_array("a", a)
     weights = per_entry("beta", beta, given.shape, LIMIT)
     if (weights < 0).any():
-        least = f"{weights.min():g}"
-        raise InvalidParameterError("beta", least, "weights >= 0", "change that entry of beta")
+        raise InvalidParameterError("beta", f"{weights.min():g}", "weights >= 0", "change them")
     if (weights[:, 1:] > weights[:, :-1]).any():
         rise = f"a rise by {np.diff(weights, axis=1).max():g}"
-        expected = "weights that do not rise: beta_1 >= ... >= beta_d"
-        raise InvalidParameterError("beta", rise, expected, "sort them")
+        raise InvalidParameterError("beta", rise, "beta_1 >= ... >= beta_d", "sort them")
     return project_rows(project_all, given, entries=(weights,), places=2)
 
 
