@@ -40,11 +40,11 @@ SPEC = Spec(
     title="Polymatroid of the cardinality",
     kind="sets",
     formulas={
-        "set": "{x in R^d : x >= 0, S_j(x) <= beta_1 + ... + beta_j, j = 1..d},  S_j = sum of the j largest",
-        "support": "sum_j beta_j max(w_[j], 0),  w_[1] >= ... >= w_[d]",
+        "set": "{x in R^d : x >= 0, S_i(x) <= S_i(beta)},  S_i = sum of the i largest, i = 1..d",
+        "support": "sum_i beta_i max(w_[i], 0),  w_[1] >= ... >= w_[d]",
         "projection": "argmin 1/2||x - a||^2 over the set",
-        "solution": "x = (a)_+ - t,  t = max(v, 0), v the nonincreasing vector nearest to (a)_+ - beta, in "
-        "the order of a",
+        "solution": "x = max(a, 0) - t, t = max(v, 0), "
+        "v = the falling regression on max(a_[i], 0) - beta_i in the order of a",
     },
     symbols=(
         Symbol("beta", "weights of the ordered entries, beta_1 >= ... >= beta_d", low=0, shape="vector",

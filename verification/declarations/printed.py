@@ -97,6 +97,10 @@ class Names:
             order = np.argsort(-np.asarray(self["z"]), kind="stable")
             top = np.isin(np.arange(len(order)), order[: self["k"]])
             return np.where(top, number(found[1], self), 0.0)
+        if found := re.fullmatch(r"the falling regression on (.*) in the order of a", text):
+            places = np.asarray(number(found[1], self), dtype=float)
+            v = optimize.isotonic_regression(places, increasing=False).x
+            return v[np.argsort(np.argsort(-np.asarray(self["a"]), kind="stable"))]
         if text == "all but U":
             return ~self["U"]
         if text.startswith("argmin "):

@@ -175,6 +175,9 @@ class Reader:
             return self.fold(name)
         if name.startswith(("S_", "phi")) and self.peek() == "(":
             size = name.partition("_")[2]
+            if isinstance(places := self.names.given.get(size), np.ndarray):  # S_i for all i
+                (z,) = self.bracket()
+                return np.cumsum(np.sort(z)[::-1])[places - 1]
             k = (
                 Reader(size.strip("()"), self.names).whole()
                 if size
