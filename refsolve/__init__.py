@@ -30,6 +30,7 @@ from refsolve.oracle import OracleResult, solve
 if TYPE_CHECKING:
     from refsolve.cones import certify
     from refsolve.cvxpy_problem import problem
+    from refsolve.derivation_steps import check_step
 
 #: Same as `problems`.
 list_problems = problems
@@ -39,6 +40,7 @@ __all__ = [
     "catalogue",
     "certificates",
     "certify",
+    "check_step",
     "derive",
     "errors",
     "exact",
@@ -63,6 +65,10 @@ def __getattr__(name: str) -> Any:
         from refsolve.cvxpy_problem import problem
 
         return problem
+    if name == "check_step":
+        from refsolve.derivation_steps import check_step
+
+        return check_step
     if name == "__version__":
         from importlib.metadata import version
 
