@@ -19,7 +19,7 @@ from refsolve.errors import InvalidParameterError
 
 RELATIONS = ("equal", "at_least", "at_most", "same_optimum")
 #: Points of a comparison, and instances of one of optima.
-POINTS, INSTANCES = 120, 10
+POINTS, INSTANCES = 150, 25
 #: Fewer points than that say nothing.
 FEWEST = 10
 #: Enclosures that are no narrower, relative to the values, decide nothing.
@@ -219,14 +219,14 @@ def _rule(given: Any, argument: str = "where") -> _Rule:
 
 
 def _drawn(rng: np.random.Generator, leaf: _Leaf, kind: int) -> np.ndarray[Any, Any]:
-    """Zeros, ones, one-hot, ties, halves, all alike, random, large, small; with the declared sign."""
+    """Zeros, ones, one entry alone or against all others, ties, alike, random, large, small; as declared."""
     size = math.prod(leaf.shape)
-    ints = rng.integers(-2, 3, size)
+    ints, one = rng.integers(-2, 3, size), np.arange(size) == rng.integers(max(size, 1))
     made = {
-        0: 0 * ints, 1: 0 * ints + 1, 2: (np.arange(size) == rng.integers(max(size, 1))) * rng.choice([-1, 1, 2]),
-        3: ints, 4: [Fraction(int(v), 2) for v in rng.integers(-3, 4, size)], 5: 0 * ints + rng.integers(-2, 3),
-        6: [Fraction(int(v), int(w)) for v, w in rng.integers([-9, 1], [10, 5], (size, 2))],
-        7: 16 * rng.integers(-4, 5, size), 8: [Fraction(int(v), 64) for v in rng.integers(-9, 10, size)],
+        0: 0 * ints, 1: 0 * ints + 1, 2: one * rng.choice([-1, 1, 2]), 3: ints, 4: (3 * one - 1) * rng.choice([-1, 1]),
+        5: [Fraction(int(v), 2) for v in rng.integers(-3, 4, size)], 6: 0 * ints + rng.integers(-2, 3),
+        7: [Fraction(int(v), int(w)) for v, w in rng.integers([-9, 1], [10, 5], (size, 2))],
+        8: 16 * rng.integers(-4, 5, size), 9: [Fraction(int(v), 64) for v in rng.integers(-9, 10, size)],
     }[kind]  # fmt: skip
     values = [Fraction(v) if isinstance(v, Fraction) else Fraction(int(v)) for v in made]
     if leaf.sign:
@@ -299,7 +299,7 @@ class _Space:
         except ev.UndefinedError:
             return False
 
-    def points(self, count: int, kinds: int = 9) -> Iterator[Point]:
+    def points(self, count: int, kinds: int = 10) -> Iterator[Point]:
         rng = np.random.default_rng(self.seed)
         found = 0
         for number in range(20 * count):
@@ -331,7 +331,8 @@ class _Space:
                 made = list(_polytope(rules, drawn, free, rng))
             except ev.UndefinedError:
                 continue
-            yield from made
+            if made:
+                yield made[int(rng.integers(len(made)))]
             if rules is not self.where and made:  # beside the constraints of the two sides
                 for n in free[:2]:
                     entries = made[0][n].copy()
@@ -570,7 +571,7 @@ def _plain(point: Point) -> dict[str, Any]:
 def _shown(value: Value) -> Any:
     if isinstance(value, float):
         return value
-    return value.low if value.exact else float(value)
+    return value.low if value.exact else value.middle
 
 
 # ---- optima
@@ -607,7 +608,7 @@ def _optima(
             return False
 
     relation, tried, unclear, why = "same_optimum", 0, 0, ""
-    for point in space.points(INSTANCES if given.keys() - fixed.keys() else 1, kinds=7):
+    for point in space.points(INSTANCES if given.keys() - fixed.keys() else 1, kinds=8):
         try:
             both = bounds(point)
         except ev.UndefinedError:
@@ -671,7 +672,7 @@ def _instance(problem: Any, point: Point) -> Any:
         if e.args:
             return e.copy([copied(a) for a in e.args])
         if isinstance(e, cp.Parameter):
-            return cp.Constant(np.vectorize(float, otypes=[float])(point[e.name()]))
+            return cp.Constant(np.vectorize(lambda v: float(v.low), otypes=[float])(point[e.name()]))
         if isinstance(e, cp.Variable):
             kept = {n: v for n, v in e.attributes.items() if _set(v)}
             return made.setdefault(e.id, cp.Variable(e.shape, name=e.name(), **kept))

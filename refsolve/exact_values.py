@@ -177,11 +177,13 @@ class Interval:
     def __bool__(self) -> bool:
         return self != 0
 
-    def __float__(self) -> float:
+    @property
+    def middle(self) -> float:
+        """A float for display; there is no conversion, which numpy would take for the value."""
         return float((self.low + self.high) / 2)
 
     def __repr__(self) -> str:
-        return str(self.low) if self.exact else f"{float(self):.12g}"
+        return str(self.low) if self.exact else f"{self.middle:.12g}"
 
 
 def number(value: Any) -> Interval:
@@ -400,13 +402,34 @@ _ATOMS: dict[str, Callable[[Any, list[Any]], Any]] = {
     "power": lambda e, a: a[0] ** number(e.p.value), "Sum": _over(_total), "max": _over(FUNCTIONS["max"]),
     "min": _over(FUNCTIONS["min"]), "maximum": lambda e, a: maximum(*a), "minimum": lambda e, a: minimum(*a),
     "abs": lambda e, a: np.abs(a[0]), "quad_over_lin": lambda e, a: _over(sum_squares)(e, a) / a[1],
-    "QuadForm": _form, "norm1": _over(FUNCTIONS["norm1"]), "norm_inf": _over(FUNCTIONS["norm_inf"]),
+    "Promote": lambda e, a: np.full(e.shape, a[0][()]), "QuadForm": _form, "norm1": _over(FUNCTIONS["norm1"]), "norm_inf": _over(FUNCTIONS["norm_inf"]),
     "sum_largest": lambda e, a: sum_largest(a[0], getattr(e.k, "value", e.k)),
     "exp": lambda e, a: _exp(a[0]), "log": lambda e, a: _log(a[0]), "entr": lambda e, a: _entr(a[0]),
     "logistic": lambda e, a: _logistic(a[0]), "log_sum_exp": _over(_log_sum_exp),
     "rel_entr": lambda e, a: FUNCTIONS["rel_entr"](*a),
     "kl_div": lambda e, a: FUNCTIONS["rel_entr"](*a) - a[0] + a[1],
 }  # fmt: skip
+
+#: Atoms whose entries are entries of their arguments, or 0.
+_MOVERS = frozenset((
+    "transpose", "reshape", "vec", "hstack", "vstack", "concatenate", "index", "special_index", "diag_vec",
+    "diag_mat", "upper_tri", "broadcast_to", "wrap", "psd_wrap", "nonneg_wrap", "symmetric_wrap",
+))  # fmt: skip
+
+
+def _moved(e: Any, args: list[Any]) -> Any:
+    """Where CVXPY puts the entries: its arithmetic is in floats, so that it is given their numbers."""
+    entries = [ev for a in args for ev in a.ravel()]
+    ends = np.cumsum([a.size for a in args])
+    numbers = [
+        np.arange(end - a.size + 1.0, end + 1.0).reshape(a.shape)
+        for a, end in zip(args, ends, strict=True)
+    ]
+    placed = np.asarray(e.numeric(numbers)).reshape(e.shape)
+    found = np.empty(e.shape, dtype=object)
+    for at in np.ndindex(e.shape):
+        found[at] = entries[int(placed[at]) - 1] if placed[at] else Interval(0)
+    return found
 
 
 def expression_value(e: Any, point: Mapping[str, Any]) -> Any:
@@ -427,8 +450,8 @@ def expression_value(e: Any, point: Mapping[str, Any]) -> Any:
         return np.asarray(_over(norm)(e, args), dtype=object)
     if kind in _ATOMS:
         return np.asarray(_ATOMS[kind](e, args), dtype=object)
-    if e.is_atom_affine() and args[0].dtype.kind != "f":  # moves entries
-        return np.asarray(e.numeric(args), dtype=object).reshape(e.shape)
+    if kind.lower() in _MOVERS:
+        return _moved(e, args)
     raise InvalidParameterError(
         "before or after", kind, f"the atoms {', '.join(sorted(_ATOMS))} and those that move entries",
         "write it with these, or as a formula",
