@@ -672,7 +672,9 @@ def _instance(problem: Any, point: Point) -> Any:
         if e.args:
             return e.copy([copied(a) for a in e.args])
         if isinstance(e, cp.Parameter):
-            return cp.Constant(np.vectorize(lambda v: float(v.low), otypes=[float])(point[e.name()]))
+            return cp.Constant(
+                np.vectorize(lambda v: float(v.low), otypes=[float])(point[e.name()])
+            )
         if isinstance(e, cp.Variable):
             kept = {n: v for n, v in e.attributes.items() if _set(v)}
             return made.setdefault(e.id, cp.Variable(e.shape, name=e.name(), **kept))

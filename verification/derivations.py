@@ -83,7 +83,7 @@ def read(path: Path) -> Derivation:
     text = path.read_text(encoding="utf-8")
     lecture = re.search(r"^  lecture: (\d+)$", text, re.M)
     first, *parts = re.split(r"^## ", text, flags=re.M)
-    head = re.search(r"^# (.+)\n(.*)", first, re.M | re.S)
+    head = re.search(r"^# ([^\n]+)\n(.*)", first, re.M | re.S)
     cells = _CELL.findall(first)
     if not (lecture and head and parts and len(cells) == 1):
         raise InvalidArgumentError(f"{path.name}: expected lecture, title, one given cell, steps")
