@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -86,10 +86,16 @@ def _nested(value: np.ndarray[Any, Any]) -> Any:
 class _Leaf:
     """A named number, vector or matrix, and what its values must be."""
 
-    shape: tuple[int, ...] = ()
+    shape: tuple[int, ...] | None = None  # a formula does not say
+    variable: bool = False
     parameter: bool = False
     sign: int = 0
     integer: bool = False
+    boolean: bool = False
+
+    def admits(self, v: Fraction) -> bool:
+        whole = v.denominator == 1 or not self.integer
+        return v * self.sign >= 0 and whole and (not self.boolean or v <= 1)
 
 
 @dataclass(frozen=True)
@@ -139,9 +145,11 @@ def _leaves(expressions: Sequence[Any]) -> dict[str, _Leaf]:
                     "write it as a constraint in where=[...]",
                 )  # fmt: skip
             a = leaf.attributes
-            whole = bool(a["integer"] or a["boolean"])
-            sign = 1 if leaf.is_nonneg() else -1 if leaf.is_nonpos() else 0
-            found[leaf.name()] = _Leaf(leaf.shape, isinstance(leaf, cp.Parameter), sign, whole)
+            boolean = bool(a["boolean"])
+            sign = 1 if boolean or leaf.is_nonneg() else -1 if leaf.is_nonpos() else 0
+            given = isinstance(leaf, cp.Parameter)
+            whole = boolean or bool(a["integer"])
+            found[leaf.name()] = _Leaf(leaf.shape, not given, given, sign, whole, boolean)
     return found
 
 
@@ -220,7 +228,7 @@ def _rule(given: Any, argument: str = "where") -> _Rule:
 
 def _drawn(rng: np.random.Generator, leaf: _Leaf, kind: int) -> np.ndarray[Any, Any]:
     """Zeros, ones, one entry alone or against all others, ties, alike, random, large, small; as declared."""
-    size = math.prod(leaf.shape)
+    size = math.prod(leaf.shape or ())
     ints, one = rng.integers(-2, 3, size), np.arange(size) == rng.integers(max(size, 1))
     made = {
         0: 0 * ints, 1: 0 * ints + 1, 2: one * rng.choice([-1, 1, 2]), 3: ints, 4: (3 * one - 1) * rng.choice([-1, 1]),
@@ -232,8 +240,8 @@ def _drawn(rng: np.random.Generator, leaf: _Leaf, kind: int) -> np.ndarray[Any, 
     if leaf.sign:
         values = [leaf.sign * abs(v) for v in values]
     if leaf.integer:
-        values = [Fraction(round(v)) for v in values]
-    return ev.exact(np.array(values, dtype=object).reshape(leaf.shape))
+        values = [Fraction(round(v) % 2 if leaf.boolean else round(v)) for v in values]
+    return ev.exact(np.array(values, dtype=object).reshape(leaf.shape or ()))
 
 
 def _polytope(
@@ -289,7 +297,7 @@ class _Space:
 
     leaves: dict[str, _Leaf]
     where: tuple[_Rule, ...]
-    hints: tuple[_Rule, ...]
+    hints: tuple[tuple[_Rule, ...], ...]  # of each side
     fixed: Point
     seed: int
 
@@ -319,7 +327,7 @@ class _Space:
 
     def _near(self, drawn: Point, rng: np.random.Generator) -> Iterator[Point]:
         yield drawn
-        for rules in (self.where, (*self.where, *self.hints)):
+        for rules in (self.where, *((*self.where, *own) for own in self.hints if own)):
             named = frozenset[str]().union(*(r.names for r in rules)) - set(self.fixed)
             data = [r.names for r in rules if all(self.leaves[n].parameter for n in r.names)]
             free = sorted(
@@ -342,11 +350,7 @@ class _Space:
                     yield made[0] | {n: entries}
 
     def _declared(self, point: Point) -> bool:
-        return all(
-            v.low * leaf.sign >= 0 and (not leaf.integer or v.low.denominator == 1)
-            for n, leaf in self.leaves.items()
-            for v in point[n].ravel()
-        )
+        return all(leaf.admits(v.low) for n, leaf in self.leaves.items() for v in point[n].ravel())
 
     def shrunk(self, point: Point, differs: Callable[[Point], bool], most: int) -> Point:
         """A smaller and rounder point that differs as well."""
@@ -499,14 +503,14 @@ def check_step(
     extra = _leaves([a for c in where if not isinstance(c, str) for a in c.args])
     told = {n: _Leaf(tuple(np.atleast_1d(s).tolist())) for n, s in (shapes or {}).items()}
     leaves = _merged(*(s.leaves for s in sides), extra, told)
-    leaves |= {n: _Leaf() for r in rules for n in sorted(r.names) if n not in leaves}
+    leaves |= {n: _Leaf(()) for r in rules for n in sorted(r.names) if n not in leaves}
     if symbols is not None:
         allowed = {s if isinstance(s, str) else s.name() for s in symbols}
         if left := sorted(set(sides[1].leaves) - allowed):
             what = f"{', '.join(left)} still in it; expected {', '.join(sorted(allowed)) or 'a number'} alone"
             return StepResult("refused", relation, what)
     fixed = _fixed(values or {}, leaves)
-    hints = tuple(r for s in sides for r in s.rules)
+    hints = tuple(s.rules for s in sides)
     if relation == "same_optimum":
         return _optima(sides, leaves, rules, hints, fixed, room, seed)
     space = _Space(leaves, rules, hints, fixed, seed)
@@ -537,18 +541,18 @@ def check_step(
 def _merged(*parts: Mapping[str, _Leaf]) -> dict[str, _Leaf]:
     """All symbols; those of formulas take the shape that CVXPY or `shapes` gives them."""
     found: dict[str, _Leaf] = {}
-    for part in parts:
-        for n, leaf in part.items():
-            known = found.get(n, _Leaf())
-            if known.shape and leaf.shape and known.shape != leaf.shape:
-                raise InvalidParameterError(
-                    n, leaf.shape, f"the shape {known.shape} that it has elsewhere", "rename one"
-                )
-            found[n] = _Leaf(
-                known.shape or leaf.shape, known.parameter or leaf.parameter,
-                known.sign or leaf.sign, known.integer or leaf.integer,
-            )  # fmt: skip
-    return found
+    for n, leaf in (item for part in parts for item in part.items()):
+        known = found.get(n, _Leaf())
+        if None not in (known.shape, leaf.shape) and known.shape != leaf.shape:
+            raise InvalidParameterError(
+                n, leaf.shape, f"the shape {known.shape} that it has elsewhere", "rename one"
+            )
+        found[n] = _Leaf(
+            leaf.shape if known.shape is None else known.shape, known.variable or leaf.variable,
+            known.parameter or leaf.parameter, known.sign or leaf.sign,
+            known.integer or leaf.integer, known.boolean or leaf.boolean,
+        )  # fmt: skip
+    return {n: replace(leaf, shape=leaf.shape or ()) for n, leaf in found.items()}
 
 
 def _fixed(values: Mapping[str, Any], leaves: Mapping[str, _Leaf]) -> Point:
@@ -581,7 +585,7 @@ def _optima(
     sides: tuple[_Side, _Side],
     leaves: dict[str, _Leaf],
     where: tuple[_Rule, ...],
-    hints: tuple[_Rule, ...],
+    hints: tuple[tuple[_Rule, ...], ...],
     fixed: Point,
     room: Fraction,
     seed: int,
@@ -589,14 +593,15 @@ def _optima(
     """Certified bounds on both optima, for several values of the parameters."""
     free = {v.name() for s in sides if s.problem is not None for v in s.problem.variables()}
     given = {n: leaf for n, leaf in leaves.items() if n not in free}
-    loose = free & {n for s in sides if s.problem is None for n in s.leaves}
+    bare = {n for s in sides if s.problem is None for n in s.leaves}
+    loose = {n for n in bare if n in free or (leaves[n].variable and not leaves[n].parameter)}
     if loose:
         raise InvalidParameterError(
             "relation", "same_optimum", "parameters alone in a side that is no problem",
             f"make {', '.join(sorted(loose))} a cp.Parameter, or that side a cp.Problem",
         )  # fmt: skip
-    rules = tuple(r for r in hints if r.names <= given.keys())
-    space = _Space(given, where, rules, {n: v for n, v in fixed.items() if n in given}, seed)
+    own = tuple(tuple(r for r in rules if r.names <= given.keys()) for rules in hints)
+    space = _Space(given, where, own, {n: v for n, v in fixed.items() if n in given}, seed)
 
     def bounds(point: Point) -> tuple[tuple[float, float], tuple[float, float]]:
         return _bounds(sides[0], point), _bounds(sides[1], point)

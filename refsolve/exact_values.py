@@ -32,6 +32,18 @@ class UndefinedError(ArithmeticError):
     """There is no value at this point, or none that is worth its digits."""
 
 
+def _binary(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """An operation with a number; with an array it is numpy's, entry by entry."""
+
+    @functools.wraps(method)
+    def operation(self: Any, other: Any) -> Any:
+        if isinstance(other, np.ndarray) and other.ndim:
+            return NotImplemented
+        return method(self, other)
+
+    return operation
+
+
 class Interval:
     """Numbers between two fractions, both included."""
 
@@ -46,6 +58,7 @@ class Interval:
         """Whether it is one number."""
         return self.low == self.high
 
+    @_binary
     def __add__(self, other: Any) -> Interval:
         b = number(other)
         return Interval(self.low + b.low, self.high + b.high)
@@ -56,12 +69,15 @@ class Interval:
     def __pos__(self) -> Interval:
         return self
 
+    @_binary
     def __sub__(self, other: Any) -> Interval:
         return self + -number(other)
 
+    @_binary
     def __rsub__(self, other: Any) -> Interval:
         return number(other) - self
 
+    @_binary
     def __mul__(self, other: Any) -> Interval:
         b = number(other)
         if self.exact and b.exact:
@@ -71,15 +87,18 @@ class Interval:
 
     __radd__, __rmul__ = __add__, __mul__
 
+    @_binary
     def __truediv__(self, other: Any) -> Interval:
         b = number(other)
         if b.low <= 0 <= b.high:
             raise UndefinedError("a division by zero")
         return self * Interval(1 / b.high, 1 / b.low)
 
+    @_binary
     def __rtruediv__(self, other: Any) -> Interval:
         return number(other) / self
 
+    @_binary
     def __pow__(self, exponent: Any) -> Interval:
         p = number(exponent)
         if not p.exact or p.low.denominator > 1:
@@ -93,6 +112,7 @@ class Interval:
         low = 0 if n and n % 2 == 0 and self.low < 0 < self.high else ends[0]
         return Interval(low, ends[1])
 
+    @_binary
     def __rpow__(self, base: Any) -> Interval:
         return number(base) ** self
 
