@@ -29,8 +29,9 @@ from refsolve.oracle import OracleResult, solve
 
 if TYPE_CHECKING:
     from refsolve.cones import certify
-    from refsolve.cvxpy_problem import problem
+    from refsolve.cvxpy_problem import conjugate, dual, primal_dual, problem
     from refsolve.derivation_steps import check_step
+    from refsolve.optimality import kkt
 
 #: Same as `problems`.
 list_problems = problems
@@ -41,13 +42,17 @@ __all__ = [
     "certificates",
     "certify",
     "check_step",
+    "conjugate",
     "derive",
+    "dual",
     "errors",
     "exact",
     "functions",
+    "kkt",
     "list_problems",
     "losses",
     "models",
+    "primal_dual",
     "problem",
     "problems",
     "sets",
@@ -61,10 +66,10 @@ def __getattr__(name: str) -> Any:
         from refsolve.cones import certify
 
         return certify
-    if name == "problem":  # CVXPY itself
-        from refsolve.cvxpy_problem import problem
+    if name in ("problem", "dual", "primal_dual", "conjugate", "kkt"):  # CVXPY itself
+        from refsolve import cvxpy_problem
 
-        return problem
+        return getattr(cvxpy_problem, name)
     if name == "check_step":
         from refsolve.derivation_steps import check_step
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from refsolve.proofs.certificate import Certificate
@@ -29,6 +29,7 @@ class Answer:
     value: float
     dual: Any
     certificate: Certificate
+    named: Mapping[str, Any] = field(default_factory=dict)  # of a model: its unknowns by symbol
 
 
 def best_answer(operation: str, proofs: Iterable[Any], multipliers: str) -> Answer:

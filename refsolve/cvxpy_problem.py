@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -18,8 +19,10 @@ from refsolve._ranking_scores import Query
 from refsolve._types import Array
 from refsolve.arguments import check_example, check_point, set_arguments, take
 from refsolve.certificates import STEP, update_data
+from refsolve.dual_problem import UnreadableError, conic_dual, lagrange_dual
 from refsolve.errors import InvalidParameterError
 from refsolve.operations import WEIGHT
+from refsolve.optimality import Conditions, Term, kkt
 from refsolve.parameters import constant, parameter
 from refsolve.proofs import families
 from refsolve.proofs.loss import Loss
@@ -42,6 +45,10 @@ class Problem(cp.Problem):
         By what they say, such as "x >= 0", or by the multiplier that the papers give them.
     read : callable
         Values of the variables by name, and the optimum -> the answer of the operation.
+    dual : callable, optional
+        Makes the dual; by default it is read off the expressions.
+    terms : sequence of refsolve.optimality.Term, optional
+        Losses in the objective.
     """
 
     def __init__(
@@ -50,9 +57,13 @@ class Problem(cp.Problem):
         objective: Any,
         constraints: Mapping[str, Any],
         read: Callable[[Mapping[str, Any], float], Any],
+        dual: Callable[[], Problem] | None = None,
+        terms: Sequence[Term] = (),
     ) -> None:
         super().__init__(objective, list(constraints.values()))
         self.name, self.named, self._read = name, dict(constraints), read
+        self._dual, self._terms = dual, tuple(terms)
+        self.built: dict[Any, Any] = {}  # values of parameters that the dual cannot follow
 
     @property
     def duals(self) -> dict[str, Any]:
@@ -66,6 +77,10 @@ class Problem(cp.Problem):
         if any(value is None for value in found.values()):
             return None
         return self._read(found, float(self.value))
+
+    def kkt(self) -> Conditions:
+        """The conditions of Karush, Kuhn and Tucker at the current values; see `refsolve.kkt`."""
+        return kkt(self, self._terms)
 
     def __str__(self) -> str:
         return notation.board(self)
@@ -130,6 +145,207 @@ def problem(name: str, /, **arguments: Any) -> Problem:
     return _OPERATIONS[kind, operation](name, module, dict(arguments))
 
 
+def _all(found: Mapping[str, Any], _: float) -> Any:
+    """The variables by name."""
+    return found
+
+
+def dual(what: str | cp.Problem, /, **arguments: Any) -> Problem:
+    """The dual of a declared operation, or of any CVXPY problem.
+
+    Parameters
+    ----------
+    what : str or cvxpy.Problem
+        "<object>.<operation>", as `problem` takes it, or a problem.
+    **arguments
+        Those of the operation; none with a problem.
+
+    Returns
+    -------
+    Problem
+        Of a model its dual (primal) as the literature writes it; of an operation of a loss the Fenchel dual with
+        its declared value and conjugate, on the same parameters. Of a projection or of a problem of linear
+        functions, squares, norms, absolute values, maxima and sums of the largest: a multiplier for each
+        constraint (lambda >= 0 of an inequality, nu of an equation, or the name that it has), a vector u for each
+        term that is not linear, and an equation for each variable, by its name. Of other problems the dual of the
+        cone program that solvers see: P, A, b and c are its data.
+
+    Raises
+    ------
+    UnknownProblemError
+        No such operation.
+    InvalidParameterError
+        It is not convex, and has no dual; an argument is outside its range; a parameter of a model has changed
+        since its problem was made; a cone without a dual here.
+
+    Examples
+    --------
+    >>> print(dual("simplex.projection", a=[0.6, 0.6, -1.0]))
+    maximize    -1/2 ||u||^2 - <a,u> - r nu
+    subject to  lambda >= 0
+                u - lambda + nu = 0
+    with        u in R^3, nu, lambda in R^3, a in R^3, r = 1
+    """
+    if isinstance(what, str):
+        what = problem(what, **arguments)
+    elif arguments or not isinstance(what, cp.Problem):
+        raise InvalidParameterError(
+            "what", what, "a name with its arguments, or a cvxpy.Problem alone", "pass one of them"
+        )
+    if isinstance(what, Problem) and what._dual is not None:
+        for q, value in what.built.items():
+            if not np.array_equal(q.value, value):
+                raise InvalidParameterError(
+                    q.name(), q.value, "the value that the problem was made with",
+                    "call refsolve.dual with the new arguments",
+                )  # fmt: skip
+        return what._dual()
+    return _derived(what)
+
+
+@dataclass(frozen=True)
+class PrimalDual:
+    """A problem and its dual; prints as two columns, in a notebook as two formulas.
+
+    Attributes
+    ----------
+    primal, dual : Problem
+    """
+
+    primal: cp.Problem
+    dual: Problem
+
+    @property
+    def gap(self) -> float:
+        """Value of the minimisation less that of the maximisation; nan before both are solved."""
+        values = [np.nan if p.value is None else float(p.value) for p in (self.primal, self.dual)]
+        return (values[0] - values[1]) * (
+            -1 if isinstance(self.primal.objective, cp.Maximize) else 1
+        )
+
+    def __str__(self) -> str:
+        return notation.beside(notation.board(self.primal), str(self.dual))
+
+    def _repr_latex_(self) -> str:
+        parts = notation.latex(self.primal), self.dual.latex()
+        return "$$\n\\begin{array}{l|l}\n" + "\n&\n".join(parts) + "\n\\end{array}\n$$"
+
+
+def primal_dual(what: str | cp.Problem, /, **arguments: Any) -> PrimalDual:
+    """A problem beside its dual, as `problem` and `dual` make them.
+
+    Examples
+    --------
+    >>> both = primal_dual("simplex.projection", a=[0.6, 0.6, -1.0])
+    >>> print(both)
+    minimize    1/2 ||x - a||^2            maximize    -1/2 ||u||^2 - <a,u> - r nu
+    subject to  x >= 0                     subject to  lambda >= 0
+                <1,x> = r                              u - lambda + nu = 0
+    with        x in R^3, a in R^3, r = 1  with        u in R^3, nu, lambda in R^3, a in R^3, r = 1
+    >>> for each in (both.primal, both.dual):
+    ...     optimum = each.solve(solver="CLARABEL")
+    >>> abs(both.gap) < 1e-6
+    True
+    """
+    made = problem(what, **arguments) if isinstance(what, str) else what
+    return PrimalDual(made, dual(made, **({} if isinstance(what, str) else arguments)))
+
+
+def _derived(of: cp.Problem) -> Problem:
+    named = of.named if isinstance(of, Problem) else notation.by_text(of.constraints)
+    title = f"dual of {of.name}" if isinstance(of, Problem) else "dual"
+    if not of.is_dcp():
+        raise InvalidParameterError(
+            "what", title, "a convex problem by the rules of CVXPY", "see problem.is_dcp()"
+        )
+    try:
+        objective, rules = lagrange_dual(of, named)
+    except UnreadableError:
+        objective, rules = conic_dual(of)
+    return Problem(title, objective, rules, _all)
+
+
+def conjugate(what: str | cp.Expression, /, *at: Any, **arguments: Any) -> Problem:
+    """A conjugate as the supremum that defines it, sup <x,u> - f(u).
+
+    Parameters
+    ----------
+    what : str or cvxpy.Expression
+        A loss, a set (the conjugate of its indicator is its support function), or a convex expression in one
+        variable.
+    *at : array_like
+        The point, for an expression.
+    **arguments
+        For a loss those of its conjugate, x=..., k=...; for a set w=... and its parameters.
+
+    Returns
+    -------
+    Problem
+        A maximisation; unbounded where the conjugate is infinite.
+
+    Raises
+    ------
+    UnknownProblemError
+        No such object.
+    InvalidParameterError
+        An expression that is not convex or has not one variable; a loss that is not convex.
+
+    Examples
+    --------
+    >>> p = conjugate("simplex", w=[1.0, 3.0, 2.0])
+    >>> print(p)
+    maximize    <w,x>
+    subject to  x >= 0
+                <1,x> = r
+    with        x in R^3, w in R^3, r = 1
+    >>> f"{p.solve():.6f}"
+    '3.000000'
+    """
+    if not isinstance(what, str):
+        return _supremum(what, *at)
+    if at:
+        raise InvalidParameterError("at", at, "nothing: the point of a name is x= or w=", "name it")
+    if catalogue.kind(what) == "sets":
+        return _support(what, catalogue.load(what), dict(arguments))
+    return problem(f"{what}.conjugate", **arguments)
+
+
+def _supremum(f: Any, *at: Any) -> Problem:
+    if not (isinstance(f, cp.Expression) and f.is_scalar() and f.is_convex()):
+        raise InvalidParameterError(
+            "what", f, "a name or a convex scalar expression", "see f.is_convex()"
+        )
+    if len(f.variables()) != 1 or len(at) != 1:
+        raise InvalidParameterError(
+            "what",
+            [v.name() for v in f.variables()],
+            "one variable, and one point",
+            "stack the others",
+        )
+    u = f.variables()[0]
+    point = np.asarray(at[0], dtype=float)
+    if point.shape != u.shape or not np.isfinite(point).all():
+        raise InvalidParameterError(
+            "at", at[0], f"finite numbers of shape {u.shape}", "the shape of the variable"
+        )
+    x = parameter("x", point)
+    inner = x @ u if u.ndim == 1 else cp.sum(cp.multiply(x, u))
+    return Problem("conjugate", cp.Maximize(inner - f), {}, lambda _, value: value)
+
+
+def _support(name: str, module: ModuleType, params: Named) -> Problem:
+    """Max <w,x> over the set."""
+    w = check_vector("w", take(params, "w"))
+    _, checked = set_arguments(module, 0.0, params, w.size)
+    whole, real = _numbers(checked, module)
+    labels = {"y": checked["y"]} if "y" in checked else {}
+    x = cp.Variable(w.size, name="x")
+    rules = notation.by_text(module.constraints(x, **labels, **whole, **real))
+    return Problem(
+        f"{name}.support", cp.Maximize(parameter("w", w) @ x), rules, lambda _, value: value
+    )
+
+
 def _model(name: str, module: ModuleType, params: Named) -> Problem:
     """The primal or dual that the model's file writes down."""
     write = getattr(module, f"problem_{name.rpartition('.')[2]}", None)
@@ -138,8 +354,15 @@ def _model(name: str, module: ModuleType, params: Named) -> Problem:
             "name", name, "a convex problem: this objective is not convex, and has no dual",
             "take the model that its convex steps solve, ap_svm.primal",
         )  # fmt: skip
-    objective, rules = write({n: v for n, v in params.items() if n != "tol"})
-    return Problem(name, objective, rules, lambda found, _: found)
+    objective, rules, *terms = write({n: v for n, v in params.items() if n != "tol"})
+    object_name, operation = catalogue.split(name)
+    other = f"{object_name}.{'primal' if operation == 'dual' else 'dual'}"
+    found = Problem(
+        name, objective, rules, lambda found, _: found,
+        lambda: _model(other, module, params), *terms,
+    )  # fmt: skip
+    found.built = {q: np.copy(q.value) for q in found.parameters()}
+    return found
 
 
 def _numbers(checked: Mapping[str, Any], module: ModuleType) -> tuple[Named, Named]:
@@ -191,9 +414,18 @@ def _value(name: str, module: ModuleType, params: Named) -> Problem:
     loss, y, scores, weight, costs = _example(name, params)
     z = cp.Variable(costs.size, name="z")
     M = constant("M", loss.family.matrix(scores.size, y).T)
-    tie = z == M @ parameter("f", scores) + parameter("c", costs)
-    objective = cp.Minimize(parameter("omega", weight, 0) * _declared(loss, z))
-    return Problem(name, objective, {"x": tie}, lambda _, value: value)
+    f, c = parameter("f", scores), parameter("c", costs)
+    tie, omega = z == M @ f + c, parameter("omega", weight, 0)
+    objective = cp.Minimize(omega * _declared(loss, z))
+    term = Term(loss, z, "x", omega, objective.variables())
+
+    def dual() -> Problem:
+        x = cp.Variable(costs.size, name="x")
+        conjugate, domain = _conjugated(loss, x)
+        gained = omega * ((M @ f + c) @ x - conjugate)
+        return Problem(f"dual of {name}", cp.Maximize(gained), domain, _all)
+
+    return Problem(name, objective, {"x": tie}, lambda _, value: value, dual, (term,))
 
 
 def _gradient(name: str, module: ModuleType, params: Named) -> Problem:
@@ -201,9 +433,16 @@ def _gradient(name: str, module: ModuleType, params: Named) -> Problem:
     z = parameter("z", np.asarray(loss.margins(scores, y, costs), dtype=float))
     x = cp.Variable(z.size, name="x")
     conjugate, domain = _conjugated(loss, x)
+
+    def dual() -> Problem:
+        v = cp.Variable(z.size, name="v")
+        objective = cp.Minimize(_declared(loss, v))
+        term = Term(loss, v, "x", 1.0, objective.variables())
+        return Problem(f"dual of {name}", objective, {"x": v == z}, _all, None, (term,))
+
     return Problem(
         name, cp.Maximize(z @ x - conjugate), domain,
-        lambda found, _: -weight * loss.block(found["x"], y),
+        lambda found, _: -weight * loss.block(found["x"], y), dual,
     )  # fmt: skip
 
 
@@ -220,20 +459,40 @@ def _conjugate(name: str, module: ModuleType, params: Named) -> Problem:
     params.pop("complement", None)  # 1 - s to more digits, which no solver sees
     loss, x, costs = _point(name, "x", params)
     u, z = cp.Variable(x.size, name="u"), cp.Variable(x.size, name="z")
-    objective = parameter("x", x) @ u - _declared(loss, z)
+    point, c, declared = parameter("x", x), parameter("c", costs), _declared(loss, z)
     # CVXPY 1.9 gives SCS no problem without a constraint
-    tie = {"x": z == u + parameter("c", costs)}
-    return Problem(name, cp.Maximize(objective), tie, lambda _, value: value)
+    tie = {"x": z == u + c}
+    term = Term(loss, z, "x", 1.0, declared.variables())
+
+    def dual() -> Problem:
+        s = cp.Variable(point.size, name="s")
+        conjugate, domain = _conjugated(loss, s)
+        return Problem(
+            f"dual of {name}", cp.Minimize(conjugate - c @ s), {**domain, "u": s == point}, _all
+        )
+
+    objective = cp.Maximize(point @ u - declared)
+    return Problem(name, objective, tie, lambda _, value: value, dual, (term,))
 
 
 def _prox(name: str, module: ModuleType, params: Named) -> Problem:
     t = STEP.check(take(params, "t", 1.0))
     loss, v, costs = _point(name, "v", params)
     u, z = cp.Variable(v.size, name="u"), cp.Variable(v.size, name="z")
-    paid = parameter("t", t, 0) * _declared(loss, z)
-    objective = cp.sum_squares(u - parameter("v", v)) / 2 + paid
-    tie = z == u + parameter("c", costs)
-    return Problem(name, cp.Minimize(objective), {"t x": tie}, lambda found, _: found["u"])
+    step, point, c = parameter("t", t, 0), parameter("v", v), parameter("c", costs)
+    declared = _declared(loss, z)
+    term = Term(loss, z, "t x", step, declared.variables())
+
+    def dual() -> Problem:
+        x = cp.Variable(v.size, name="x")
+        conjugate, domain = _conjugated(loss, x)
+        gained = step * ((point + c) @ x - conjugate) - step**2 / 2 * cp.sum_squares(x)
+        return Problem(f"dual of {name}", cp.Maximize(gained), domain, _all)
+
+    return Problem(
+        name, cp.Minimize(cp.sum_squares(u - point) / 2 + step * declared), {"t x": z == u + c},
+        lambda found, _: found["u"], dual, (term,),
+    )  # fmt: skip
 
 
 def _sdca_update(name: str, module: ModuleType, params: Named) -> Problem:
@@ -246,11 +505,22 @@ def _sdca_update(name: str, module: ModuleType, params: Named) -> Problem:
     x = cp.Variable(loss.d, name="x")
     conjugate, domain = _conjugated(loss, x)
     square = cp.sum_squares(x) + (cp.square(cp.sum(x)) if loss.family.coupled else 0)
-    beta = parameter("beta", float(gram * mass), 0)
-    objective = beta / 2 * square - parameter("b", np.asarray(b, dtype=float)) @ x + conjugate
+    beta, b = parameter("beta", float(gram * mass), 0), parameter("b", np.asarray(b, dtype=float))
+
+    def dual() -> Problem:
+        x, z = cp.Variable(loss.d, name="x"), cp.Variable(loss.d, name="z")
+        square = cp.sum_squares(x) + (cp.square(cp.sum(x)) if loss.family.coupled else 0)
+        pulled = x + cp.sum(x) if loss.family.coupled else x
+        declared = _declared(loss, z)
+        term = Term(loss, z, "x", 1.0, declared.variables())
+        objective = cp.Maximize(-beta / 2 * square - declared)
+        return Problem(
+            f"dual of {name}", objective, {"x": z == b - beta * pulled}, _all, None, (term,)
+        )
+
     return Problem(
-        name, cp.Minimize(objective), domain,
-        lambda found, _: float(mass) * loss.block(found["x"], y),
+        name, cp.Minimize(beta / 2 * square - b @ x + conjugate), domain,
+        lambda found, _: float(mass) * loss.block(found["x"], y), dual,
     )  # fmt: skip
 
 
@@ -273,10 +543,15 @@ def _ranking(name: str, module: ModuleType, params: Named) -> Problem:
 
 
 def _function(name: str, module: ModuleType, params: Named) -> Problem:
-    t = module.SPEC.check(params)["t"]
+    t = parameter("t", module.SPEC.check(params)["t"])
     w = cp.Variable(name="w")
-    objective = module.objective(w, 1.0, 1.0, parameter("t", t))
-    return Problem(name, cp.Minimize(objective), {}, lambda found, _: float(found["w"]))
+
+    def dual() -> Problem:
+        p = cp.Variable(name="p")
+        return Problem(f"dual of {name}", cp.Maximize(module.dual_objective(p, t)), {}, _all)
+
+    objective = cp.Minimize(module.objective(w, 1.0, 1.0, t))
+    return Problem(name, objective, {}, lambda found, _: float(found["w"]), dual)
 
 
 _OPERATIONS: dict[tuple[str, str], Callable[[str, ModuleType, Named], Problem]] = {

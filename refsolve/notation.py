@@ -121,6 +121,17 @@ def latex(problem: Any) -> str:
     return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
 
 
+def beside(left: str, right: str) -> str:
+    """Two texts in columns."""
+    first, second = left.splitlines(), right.splitlines()
+    width = max(map(len, first)) + 2
+    count = max(len(first), len(second))
+    rows = zip(
+        first + [""] * (count - len(first)), second + [""] * (count - len(second)), strict=True
+    )
+    return "\n".join(f"{a:<{width}}{b}".rstrip() for a, b in rows)
+
+
 def _parts(problem: Any, style: Style) -> tuple[str, str, list[str], list[str]]:
     sense = "max" if type(problem.objective).__name__ == "Maximize" else "min"
     objective = _write(problem.objective.args[0], style)[0]
@@ -141,11 +152,28 @@ def _space(leaf: Any, style: Style) -> str:
 
 
 def _rule(rule: Any, style: Style) -> str:
-    sign = "==" if type(rule).__name__ in ("Equality", "Zero") else "<="
+    kind = type(rule).__name__
+    if kind not in ("Equality", "Inequality"):
+        return _cone(kind, [_write(side, style)[0] for side in rule.args], style)
+    sign = "==" if kind == "Equality" else "<="
     low, high = (_write(side, style)[0] for side in rule.args)
     if sign == "<=" and rule.args[0].is_constant() and not rule.args[0].parameters():
         low, sign, high = high, ">=", low  # as it was declared
     return f"{low} {style.compare(sign)} {high}"
+
+
+def _cone(kind: str, shown: list[str], style: Style) -> str:
+    """A constraint to a cone."""
+    signs = {"Zero": "==", "NonPos": "<=", "NonNeg": ">="}
+    if kind in signs:
+        return f"{shown[0]} {style.compare(signs[kind])} 0"
+    if kind == "PSD":
+        sign = "\\succeq" if style.latex else ">>"
+        return f"{shown[0]} {sign} 0"
+    if kind == "SOC":
+        return f"{style.norm(shown[1])} {style.compare('<=')} {shown[0]}"
+    inner = ", ".join(shown)
+    return f"({inner}) \\in \\mathrm{{{kind}}}" if style.latex else f"({inner}) in {kind}"
 
 
 def _inside(part: Part, needed: int, style: Style) -> str:
@@ -379,6 +407,12 @@ def _form(e: Any, style: Style) -> Part:
     return style.inner(x, f"{P} {x if x.isalnum() else f'({x})'}"), NAME
 
 
+def _norm(e: Any, style: Style) -> Part:
+    x = _write(e.args[0], replace(style, entry=False))[0]
+    p = float(getattr(e.p, "value", e.p))
+    return style.norm(x, "" if p == 2 else style.number(p)), NAME
+
+
 def _norm1(e: Any, style: Style) -> Part:
     return style.norm(_write(e.args[0], style)[0], "1"), NAME
 
@@ -410,5 +444,5 @@ _WRITERS: dict[str, Callable[[Any, Style], Part]] = {
     "log_sum_exp": _log_sum, "Hstack": _stack, "hstack": _stack, "index": _index,
     "special_index": _index, "Promote": _first, "reshape": _first, "vec": _first,
     "transpose": _transposed, "psd_wrap": _first, "Wrap": _first, "QuadForm": _form,
-    "norm1": _norm1, "abs": _abs, "max": _top,
+    "norm1": _norm1, "Pnorm": _norm, "PnormApprox": _norm, "abs": _abs, "max": _top,
 }  # fmt: skip

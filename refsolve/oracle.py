@@ -18,7 +18,7 @@ import io
 import threading
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -67,6 +67,8 @@ class OracleResult:
         ``certified`` or ``uncertain``, by the certificate.
     problem, params : str and dict
         What was asked.
+    named : dict
+        Of a model, its unknowns by their symbols; each is an attribute too, such as ``.w``, ``.b``, ``.alpha``.
     """
 
     x: Any
@@ -77,6 +79,14 @@ class OracleResult:
     status: Status
     problem: str = field(default="", repr=False, compare=False)
     params: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    named: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def __getattr__(self, name: str) -> Any:
+        named = self.__dict__.get("named", {})
+        if name in named:
+            return named[name]
+        known = f"; by name it has {', '.join(named)}" if named else ""
+        raise AttributeError(f"an answer of the oracle has no attribute {name!r}{known}")
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a projection as a certificate that others can check: `docs/certificate_files.md`.
@@ -192,7 +202,8 @@ def _result(answer: Answer, name: str, unit: float) -> OracleResult:
     proof = answer.certificate
     certified = np.isfinite(proof.gap) and proof.gap <= TOLERANCE * unit
     status = Status.CERTIFIED if certified else Status.UNCERTAIN
-    return OracleResult(answer.x, answer.value, answer.dual, proof, name, status)
+    named = {**getattr(proof, "named", {}), **answer.named}
+    return OracleResult(answer.x, answer.value, answer.dual, proof, name, status, named=named)
 
 
 def ask(

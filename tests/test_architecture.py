@@ -20,10 +20,10 @@ from verification.cli import app
 
 #: Code lines; today's, rounded up to the next 500.
 MOST_LINES = {
-    "refsolve": 15_500,
+    "refsolve": 17_500,
     "fast": 23_000,
     "verification": 48_000,
-    "tests": 36_000,
+    "tests": 36_500,
     "docs": 4_000,
 }
 GENERATED = {"_build", "jupyter_execute"}

@@ -38,3 +38,8 @@ def objective(
     For w = scale v these are scale : 1 : t - log scale.
     """
     return square / 2 * cp.square(v) - entropy * (cp.entr(v) + v) - linear * v
+
+
+def dual_objective(p: cp.Expression, t: Any) -> Any:
+    """-p^2/2 - exp(t - p), whose maximiser is w again."""
+    return -cp.square(p) / 2 - cp.exp(t - p)

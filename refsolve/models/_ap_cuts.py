@@ -52,6 +52,11 @@ class CutCertificate(ModelCertificate):
     w: Array = field(repr=False)
     weights: Array = field(repr=False)
 
+    @property
+    def named(self) -> dict[str, Any]:
+        """The model, and the weights of the cuts as alpha."""
+        return super().named | {"alpha": self.weights}
+
     @classmethod
     def of_cuts(
         cls, proof: RankingProof, dual: Dual, violation: float, moved: float = 0.0, **more: Any

@@ -55,8 +55,8 @@ class Data:
         return self.loss.family.matrix(self.m, self.y[i])
 
     def dual_point(self, A: ArrayLike) -> tuple[Array, float]:
-        """Feasible x (n, m-1) nearest in spirit to A, and by how much A violated the constraints."""
-        a = check_matrix("A", A, (self.m, self.n)).T.astype(np.longdouble)
+        """Feasible x (n, m-1) near to A (n, m), and by how much A violated the constraints."""
+        a = check_matrix("A", A, (self.n, self.m)).astype(np.longdouble)
         mass = (self.C * self.weight)[:, None]
         raw = self.loss.family.coordinates(a, self.y)
         scaled = raw / np.where(mass > 0, mass, 1)
@@ -66,18 +66,18 @@ class Data:
         return np.where(mass > 0, self.loss.repair(scaled), 0), float(violation)
 
     def model(self, W: ArrayLike | None, B: ArrayLike | None) -> Array:
-        """W' (m, d) of W or of X'B'; with a Gram matrix B (m, n) itself."""
+        """W (m, d), or B'X; with a Gram matrix B' (m, n)."""
         if W is not None and B is not None:
             raise InvalidParameterError("B", B, "W or B, not both", "drop one")
         if W is not None:
             if self.X is None:
-                raise InvalidParameterError("W", W, "B (m, n) with a Gram matrix", "pass B=...")
-            return check_matrix("W", W, (self.X.shape[1], self.m)).astype(Real).T
+                raise InvalidParameterError("W", W, "B (n, m) with a Gram matrix", "pass B=...")
+            return check_matrix("W", W, (self.m, self.X.shape[1])).astype(Real)
         if B is None:
             raise InvalidParameterError("W", None, "a model", "pass W=... or B=...")
         B = np.asarray(B, Real)
-        check_matrix("B", B, (self.m, self.n))
-        return B if self.K is not None else np.asarray(self.X.T @ B.T, Real).T
+        check_matrix("B", B, (self.n, self.m))
+        return B.T if self.K is not None else np.asarray(self.X.T @ B, Real).T
 
     @cached_property
     def problem(self) -> erm.Problem:
@@ -89,6 +89,10 @@ class Data:
 
         return erm.Problem(at, self.y, self.C * self.weight, self.m, self.X, self.K)
 
+    def single(self, i: int) -> Loss:
+        """The loss of example i."""
+        return Loss(self.loss.object_name, self.loss.params, self.loss.d, self.y[i])
+
     def factor(self) -> Array:
         """G with GG' = K: X itself, or U sqrt(eigenvalues)."""
         if self.K is None:
@@ -97,9 +101,9 @@ class Data:
         return vectors * roots
 
     def expansion(self, W: Array) -> Array:
-        """B (m, n) with G'B' = W for W in the row space of `factor`."""
+        """B (n, m) with B'G = W for W (m, d) in the row space of `factor`."""
         roots, vectors = self._spectrum
-        return ((vectors / np.where(roots > 0, roots, 1)) @ W).T
+        return (vectors / np.where(roots > 0, roots, 1)) @ W.T
 
     @cached_property
     def _spectrum(self) -> tuple[Array, Array]:

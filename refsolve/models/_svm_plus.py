@@ -75,6 +75,12 @@ class PlusCertificate(ModelCertificate):
         """The weights of the model."""
         return self.model.w
 
+    @property
+    def named(self) -> dict[str, Any]:
+        """w, b, v, rho and xi of the model, alpha and beta, and whether it collapsed."""
+        found = super().named
+        return found.pop("model")._asdict() | found
+
 
 class Data(initial_guess.Problem):
     """One checked instance; arrays are of the examples of positive weight.

@@ -8,11 +8,12 @@ import numpy as np
 
 from refsolve._lazy import cp
 from refsolve._types import Array
+from refsolve.optimality import Term
 from refsolve.parameters import constant
 from refsolve.proofs.space import Space
 
-#: An objective, and the constraints by the names of their multipliers.
-Written = tuple[Any, dict[str, Any]]
+#: An objective, the constraints by the names of their multipliers, and the losses that have kinks.
+Written = tuple[Any, dict[str, Any]] | tuple[Any, dict[str, Any], list[Term]]
 
 
 def linear(x: Space, name: str, data: str, gram: str) -> tuple[Any, Any, Any]:

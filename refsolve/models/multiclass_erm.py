@@ -1,9 +1,10 @@
 """Regularised multiclass risk: primal P(W), dual D(A), and the gap between them, for any loss.
 
-P(W) = (1/n) sum_i w_i L(y_i, W'x_i) + lambda/2 ||W||^2, with P/lambda = 1/2||W||^2 + C sum w_i L_i
-and C = 1/(lambda n). D(A) = -(1/n) sum_i w_i L*(y_i, -a_i/(w_i C)) - lambda/2 tr(A K A'), where the
-columns a_i of A (m, n) are blocks (in the multiclass family they sum to 0), K = XX', and W = X'A' is
-(d, m). Only the loss's declaration enters; y holds classes, or 0/1 rows for a multilabel loss.
+P(W) = (1/n) sum_i w_i L(y_i, W x_i) + lambda/2 ||W||^2, with P/lambda = 1/2||W||^2 + C sum w_i L_i
+and C = 1/(lambda n). D(A) = -(1/n) sum_i w_i L*(y_i, -a_i/(w_i C)) - lambda/2 tr(A'K A), where the
+rows a_i of A (n, m) are blocks (in the multiclass family they sum to 0), K = XX', and W = A'X is
+(m, d), a row for each class: the papers' W and A are the transposes of these. Only the loss's
+declaration enters; y holds classes, or 0/1 rows for a multilabel loss.
 """
 
 from collections.abc import Mapping
@@ -21,6 +22,7 @@ from refsolve.errors import InvalidParameterError
 from refsolve.models._data import BOX, LAM, Data, check_data
 from refsolve.models._symbols import CLASSES, COSTS, GAMMA, GRAM, GUESSES, LOSS, OR_GRAM, WEIGHTS
 from refsolve.models._written import Written, weighted
+from refsolve.optimality import Term
 from refsolve.parameters import constant, parameter
 from refsolve.proofs.certificate import Array
 from refsolve.proofs.model import ModelCertificate
@@ -30,18 +32,18 @@ SPEC = Spec(
     title="Regularised multiclass empirical risk",
     kind="models",
     formulas={
-        "primal": "P(W) = (1/n) sum_i w_i L(y_i, W'x_i) + lambda/2 ||W||^2",
+        "primal": "P(W) = (1/n) sum_i w_i L(y_i, W x_i) + lambda/2 ||W||^2",
         "dual": (
-            "D(A) = -(1/n) sum_i w_i L*(y_i, -a_i/(w_i C)) - lambda/2 tr(A K A'),\n"
+            "D(A) = -(1/n) sum_i w_i L*(y_i, -a_i/(w_i C)) - lambda/2 tr(A'K A),\n"
             "-inf outside the domain of the conjugate;  <1,a_i> = 0 in the multiclass family"
         ),
         "maps": (
-            "W = X'A';  multiclass: a_i = -w_i C x_i over the others, <1,x_i> w_i C at y_i;\n"
+            "W = A'X;  multiclass: a_i = -w_i C x_i over the others, <1,x_i> w_i C at y_i;\n"
             "one-vs-all and multilabel hinges: -w_i C x_i, + at y_i or on the positives;\n"
             "multilabel cross-entropy: -w_i C (p_i - t_i)"
         ),
         "gap": (
-            "(1/n) sum_i w_i (L + L* - <u_i,x_i>) + lambda/2 ||W - X'A'||^2 = P(W) - D(A),\n"
+            "(1/n) sum_i w_i (L + L* - <u_i,x_i>) + lambda/2 ||W - A'X||^2 = P(W) - D(A),\n"
             "every term >= 0; ||W - W*||^2 <= 2 gap/lambda"
         ),
     },
@@ -61,7 +63,7 @@ SPEC = Spec(
     source="Lapin et al. 2015, Theorem 1; 2016, section 3, equation (16)",
     notes=(
         "Theorem 1 prints +inf outside the domain; a dual that is maximised is -inf there (E2)",
-        "a Gram matrix K replaces X: W is then given by B (m, n) as W = X'B'",
+        "a Gram matrix K replaces X: W is then given by B (n, m) as W = B'X",
         "an example of weight 0 is valid and has a_i = 0",
         "every convex loss; the truncated one has no dual and is trained by convex steps",
     ),
@@ -77,14 +79,14 @@ class ErmCertificate(ModelCertificate):
     residuals : ndarray of shape (n,)
         w_i/n times the Fenchel-Young gap of each example.
     drift : float
-        lambda/2 ||W - X'A'||^2.
+        lambda/2 ||W - A'X||^2.
     """
 
 
 def weights(X: ArrayLike, A: ArrayLike) -> Array:
-    """W = X'A', (d, m), from X (n, d) and A (m, n)."""
+    """W = A'X, (m, d), from X (n, d) and A (n, m)."""
     X = check_matrix("X", X, (None, None))
-    return X.T @ check_matrix("A", A, (None, X.shape[0])).T
+    return check_matrix("A", A, (X.shape[0], None)).T @ X
 
 
 def primal(
@@ -95,7 +97,7 @@ def primal(
     B: ArrayLike | None = None,
     **given: Any,
 ) -> float:
-    """P(W), with ``X`` and W (d, m), or with ``K`` and B (m, n); see `certificate`."""
+    """P(W), with ``X`` and W (m, d), or with ``K`` and B (n, m); see `certificate`."""
     data = check_data(loss, y, given)
     return float(data.problem.prove(data.model(W, B)).times(data.lam).primal)
 
@@ -107,7 +109,7 @@ def dual(loss: str, y: ArrayLike, *, A: ArrayLike, **given: Any) -> float:
     if violation > 64 * data.m * np.finfo(float).eps * data.C * data.weight.max(initial=1):
         return -np.inf
     blocks = data.blocks(x)
-    return float(data.problem.prove(data.model(None, blocks.T), blocks).times(data.lam).dual)
+    return float(data.problem.prove(data.model(None, blocks), blocks).times(data.lam).dual)
 
 
 def certificate(
@@ -127,11 +129,11 @@ def certificate(
         Object of the loss.
     y : (n,) array of int
         Class indices; for a multilabel loss a 0/1 matrix (n, m), dense or scipy sparse.
-    W : (d, m) array, optional
-        Weights, with ``X``; by default X'A'.
-    B : (m, n) array, optional
-        Expansion W = X'B', with ``X`` or ``K``; by default A.
-    A : (m, n) array, optional
+    W : (m, d) array, optional
+        Weights, with ``X``; by default A'X.
+    B : (n, m) array, optional
+        Expansion W = B'X, with ``X`` or ``K``; by default A.
+    A : (n, m) array, optional
         Dual variables in units of C; by default subgradients of the losses at W.
     **given
         ``X`` (n, d), dense or scipy sparse, or ``K`` (n, n); ``lam`` or ``C``; ``costs``, (m,) or
@@ -149,7 +151,7 @@ def certificate(
     blocks = None if x is None else data.blocks(x)
     if W is None and B is None:
         assert blocks is not None
-        B = blocks.T
+        B = blocks
     proof = data.problem.prove(data.model(W, B), blocks).times(data.lam)
     found = ErmCertificate.of(proof, violation)
     return replace(found, distance=float(np.sqrt(2 * found.gap / data.lam)))
@@ -186,7 +188,7 @@ def _unit(data: Data) -> float:
 
 
 def canonicalize_primal(given: dict[str, Any]) -> ParametrizedProblem:
-    """Instance of ``multiclass_erm.primal``: x is W (d, m), or B (m, n) for a Gram matrix."""
+    """Instance of ``multiclass_erm.primal``: x is W (m, d), or B (n, m) for a Gram matrix."""
     loss, y = take(given, "loss"), take(given, "y")
     data = check_data(loss, y, given)
     H, t, s, top, params = _scales(data)
@@ -206,19 +208,20 @@ def canonicalize_primal(given: dict[str, Any]) -> ParametrizedProblem:
         return Template(problem, parameters, {"V": V, "minus_x": tie.dual_variables[0]})
 
     def finish(found: Mapping[str, Any]) -> Answer:
-        W = np.sqrt(data.C) * s / t * found["V"]
+        W = np.sqrt(data.C) * s / t * found["V"].T
         raw = -top * found["minus_x"] / np.where(data.weight > 0, data.weight, 1)[:, None]
-        A = np.asarray(data.blocks(data.loss.repair(raw)).T, dtype=float)
+        A = np.asarray(data.blocks(data.loss.repair(raw)), dtype=float)
         model = {"W": W} if data.K is None else {"B": data.expansion(W)}
         proof = certificate(loss, y, A=A, **model, **given)
-        return Answer(next(iter(model.values())), proof.value, A, proof)
+        named = {**model, "A": A}
+        return Answer(next(iter(model.values())), proof.value, A, proof, named)
 
     values = {"H": H, "costs": data.costs / s, "weight": data.weight / top, "eta": s / t**2 / top}
     return ParametrizedProblem(_key(data, params, H.shape[1]), build, values, finish, _unit(data))
 
 
 def canonicalize_dual(given: dict[str, Any]) -> ParametrizedProblem:
-    """Instance of ``multiclass_erm.dual``: x is A (m, n)."""
+    """Instance of ``multiclass_erm.dual``: x is A (n, m)."""
     loss, y = take(given, "loss"), take(given, "y")
     data = check_data(loss, y, given)
     H, t, s, top, params = _scales(data)
@@ -240,10 +243,10 @@ def canonicalize_dual(given: dict[str, Any]) -> ParametrizedProblem:
         return Template(cp.Problem(cp.Minimize(objective), domains), parameters, {"x": x})
 
     def finish(found: Mapping[str, Any]) -> Answer:
-        A = np.asarray(data.blocks(data.loss.repair(found["x"])).T, dtype=float)
+        A = np.asarray(data.blocks(data.loss.repair(found["x"])), dtype=float)
         proof = certificate(loss, y, A=A, **given)
-        W = None if data.K is not None else data.X.T @ A.T
-        return Answer(A, proof.dual_value, W, proof)
+        W = None if data.K is not None else (data.X.T @ A).T
+        return Answer(A, proof.dual_value, W, proof, {"A": A} if W is None else {"W": W, "A": A})
 
     # 1/2||H'wA||^2 - <wc,x> + w conjugate, divided by s, the largest weight and ``size``
     weight = data.weight / top
@@ -275,7 +278,11 @@ def problem_primal(arguments: dict[str, Any]) -> Written:
         == constant(f"M_{i}", data.matrix(i).T) @ F[i] + constant(f"c_{i}", data.costs[i])
         for i in range(n)
     }
-    return cp.Minimize(objective), rules
+    terms = [
+        Term(data.single(i), Z[i], f"x_{i}", float(data.weight[i]) / n, losses[i].variables())
+        for i in range(n)
+    ]
+    return cp.Minimize(objective), rules, terms
 
 
 def problem_dual(arguments: dict[str, Any]) -> Written:

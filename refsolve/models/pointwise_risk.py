@@ -20,6 +20,7 @@ from refsolve.canonicalize import Answer, ParametrizedProblem, Template
 from refsolve.errors import InvalidParameterError
 from refsolve.models._symbols import BEHIND, COSTS, GAMMA, GUESSES, LOSS, PROBABILITIES
 from refsolve.models._written import Written
+from refsolve.optimality import Term
 from refsolve.parameters import constant
 from refsolve.proofs import families
 from refsolve.proofs.loss import Loss, module_of
@@ -254,7 +255,7 @@ def canonicalize_primal(given: dict[str, Any]) -> ParametrizedProblem:
         if risk.behind is None:  # the gradients at g may be the better dual point
             own = risk.certify(g, risk.loss.maximiser(risk.margins(g.astype(np.longdouble))))
             best = min(best, own, key=lambda proof: proof.gap)
-        return Answer(g, best.value, best.x, best)
+        return Answer(g, best.value, best.x, best, {"g": g})
 
     values = {"weight": np.asarray(risk.weight, float), "costs": risk.costs / s}
     return ParametrizedProblem(_key(risk, params), build, values, finish, _unit(risk))
@@ -284,7 +285,8 @@ def canonicalize_dual(given: dict[str, Any]) -> ParametrizedProblem:
 
     def finish(found: Mapping[str, Any]) -> Answer:
         proof = risk.certify(s * found["g"], found["x"])
-        return Answer(proof.x, proof.dual_value, s * found["g"], proof)
+        g = s * found["g"]
+        return Answer(proof.x, proof.dual_value, g, proof, {"g": g})
 
     weight = np.asarray(risk.weight, float)
     values = {"weight": weight, "costs": weight[:, None] * risk.costs / s}
@@ -304,7 +306,11 @@ def problem_primal(arguments: dict[str, Any]) -> Written:
         for i, (y, E) in enumerate(zip(risk.live, risk.maps, strict=True))
     }
     rules |= {} if risk.behind is None else {"mu": g[risk.behind[0]] <= g[risk.behind[1]]}
-    return cp.Minimize(constant("p", risk.weight) @ cp.hstack(losses)), rules
+    terms = [
+        Term(risk.loss, Z[i], f"x_{y}", float(risk.weight[i]), losses[i].variables())
+        for i, y in enumerate(risk.live)
+    ]
+    return cp.Minimize(constant("p", risk.weight) @ cp.hstack(losses)), rules, terms
 
 
 def problem_dual(arguments: dict[str, Any]) -> Written:

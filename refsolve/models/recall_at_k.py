@@ -82,6 +82,11 @@ class RecallCertificate(ModelCertificate):
     sets: Array = field(repr=False)
     weights: Array = field(repr=False)
 
+    @property
+    def named(self) -> dict[str, Any]:
+        """The model, and the weights of the sets as alpha."""
+        return super().named | {"alpha": self.weights}
+
 
 class Data(Problem):
     """One checked instance."""

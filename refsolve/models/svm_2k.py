@@ -86,6 +86,11 @@ class TwoViewCertificate(ModelCertificate):
     rho: float
     alpha: Array = field(repr=False)
 
+    @property
+    def named(self) -> dict[str, Any]:
+        """w, b, v and rho, and the multipliers of the first view, the second, and what ties them."""
+        return super().named | dict(zip(("alpha", "gamma", "beta"), self.alpha, strict=True))
+
 
 class Data(two_views.Problem):
     """One checked instance; bounds (3, n) are CA w_i, CB w_i and D w_i."""
@@ -333,17 +338,18 @@ def problem_primal(arguments: dict[str, Any]) -> Written:
 
 
 def problem_dual(arguments: dict[str, Any]) -> Written:
-    """In alpha of the first view, gamma of the second, and beta (any sign) of what ties them."""
+    """In alpha of the first view, gamma of the second, and beta_+, beta_- of what ties them."""
     data, (CA, CB, D), weight = _with_costs(arguments)
-    alpha, gamma, beta = (cp.Variable(len(weight), name=n) for n in ("alpha", "gamma", "beta"))
-    y = constant("y", data.y)
+    names = ("alpha", "gamma", "beta_+", "beta_-")
+    alpha, gamma, up, down = (cp.Variable(len(weight), name=n) for n in names)
+    y, beta = constant("y", data.y), up - down
     a, c = cp.multiply(y, alpha) - beta, cp.multiply(y, gamma) + beta
-    objective = cp.sum(alpha) + cp.sum(gamma) - parameter("eps", data.eps, 0) * cp.norm1(beta)
+    objective = cp.sum(alpha) + cp.sum(gamma) - parameter("eps", data.eps, 0) * cp.sum(up + down)
     objective -= half_square(data.x, a, "X", "K") + half_square(data.z, c, "Z", "Kz")
     rules = {"b": cp.sum(a) == 0, "rho": cp.sum(c) == 0}
-    rules |= {"alpha >= 0": alpha >= 0, "gamma >= 0": gamma >= 0}
+    rules |= {f"{v.name()} >= 0": v >= 0 for v in (alpha, gamma, up, down)}
     rules |= {"xi": alpha <= upper_bounds(CA, weight), "zeta": gamma <= upper_bounds(CB, weight)}
-    return cp.Maximize(objective), rules | {"eta": cp.abs(beta) <= upper_bounds(D, weight)}
+    return cp.Maximize(objective), rules | {"eta": up + down <= upper_bounds(D, weight)}
 
 
 def _with_costs(arguments: dict[str, Any]) -> tuple[Data, list[Any], Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -129,6 +129,12 @@ class ModelCertificate(Certificate):
     residuals: Array = field(repr=False, compare=False)
     drift: float
     terms: Mapping[str, float] = field(hash=False, compare=False)
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """The points that are certified, by their symbols."""
+        inherited = {f.name for f in fields(ModelCertificate)}
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in inherited}
 
     @classmethod
     def of(

@@ -19,11 +19,17 @@ OPERATIONS = [
     if catalogue.kind(name.partition(".")[0]) != "models"
     and not hasattr(catalogue.load(name.partition(".")[0]), "pieces")
 ]
-SOLVERS = ("CLARABEL", "SCS")
+#: ECOS has no wheels for Python 3.13 and later.
+SOLVERS = tuple(s for s in ("CLARABEL", "SCS", "ECOS") if s in cp.installed_solvers())
+
+SETTINGS = {
+    "SCS": {"eps": 1e-9, "max_iters": 100_000},
+    "ECOS": {"abstol": 1e-10, "reltol": 1e-10, "feastol": 1e-10},
+}
 
 
 def solved(p: cp.Problem, solver: str = "CLARABEL") -> float:
-    settings = {"eps": 1e-9, "max_iters": 100_000} if solver == "SCS" else {}
+    settings = SETTINGS.get(solver, {})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of long runs, of parameters that cannot be compiled once
         return float(p.solve(solver=solver, **settings))
@@ -245,3 +251,26 @@ def test_a_model_without_rankings_is_a_hard_margin():
         assert solved(p) == pytest.approx(
             float(refsolve.solve(f"ap_svm_appx.{side}", **given).value), rel=1e-6
         )
+
+
+@pytest.mark.parametrize(("model", "given"), MODELS)
+def test_answers_of_the_oracle_have_the_names_of_the_problem(model, given):
+    """The values by name, put into the problem, are feasible and have its optimum."""
+    seen = 0
+    for side in ("primal", "dual"):
+        p, found = problem(f"{model}.{side}", **given), refsolve.solve(f"{model}.{side}", **given)
+        named = found.named
+        fixed = [
+            v for v in p.variables() if v.name() in named and np.shape(named[v.name()]) == v.shape
+        ]
+        if not fixed or ("rankings" in named and side == "dual"):  # alpha of the cuts that are kept
+            continue
+        rules = [cp.abs(v - named[v.name()]) <= 1e-6 for v in fixed]
+        bound = cp.Problem(p.objective, [*p.constraints, *rules])
+        assert solved(bound) == pytest.approx(float(found.value), rel=1e-4, abs=1e-5)
+        for v in fixed:
+            assert np.array_equal(getattr(found, v.name()), named[v.name()])
+        seen += 1
+    assert seen
+    with pytest.raises(AttributeError, match="by name it has"):
+        _ = found.weight

@@ -11,7 +11,7 @@ import pytest
 from refsolve import check_step, derivation_steps
 from refsolve.cones import ProblemCertificate, Verdict
 from refsolve.errors import InvalidParameterError
-from refsolve.exact_values import Interval, UndefinedError, expression_value, number
+from refsolve.exact_values import Interval, UndefinedError, expression_value
 
 x, y = cp.Variable(4, name="x"), cp.Variable(4, name="y")
 M = cp.Variable((2, 3), name="M")
@@ -31,7 +31,7 @@ IDENTITIES = {
     "quotient": (cp.quad_over_lin(x, g), "sum(x^2)/g"),
     "power": (cp.sum(cp.power(cp.pos(x), 3)), lambda x: sum(v**3 for v in x if v > 0)),
     "root": (cp.sum(cp.power(cp.abs(x), 1.5)), "sum(abs(x)*sqrt(abs(x)))"),
-    "product": (cp.sum_squares(A @ x), lambda x: (x[0] - 2 * x[1] + x[2] / 2) ** 2 + (x[0] / 10 + 3 * x[1] - x[3]) ** 2),
+    "product": (cp.sum_squares(A @ x), "(x[0] - 2*x[1] + x[2]/2)^2 + (x[0]/10 + 3*x[1] - x[3])^2"),
     "matrix": (cp.sum_squares(M.T @ M[:, 1]), lambda M: sum((M.T @ M[:, 1]) ** 2)),
     "reshaped": (cp.max(cp.reshape(M, (3, 2), order="F")[1]), lambda M: max(M[1, 0], M[0, 2])),
     "stacked": (cp.max(cp.hstack([x, 2 * y[1:3], s])), lambda x, y, s: max(*x, *(2 * y[1:3]), s)),

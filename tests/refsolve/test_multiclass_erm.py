@@ -41,7 +41,7 @@ def test_strong_duality_with_costs_and_weights(object_name, gram):
         assert both.primal - both.dual == pytest.approx(both.gap, abs=1e-12)
         assert erm.primal(object_name, y, **model, **given) == pytest.approx(both.primal, abs=1e-14)
         assert erm.dual(object_name, y, A=d.x, **given) == pytest.approx(both.dual, abs=1e-14)
-        assert (d.x[:, 0] == 0).all()  # the example of weight 0
+        assert (d.x[0] == 0).all()  # the example of weight 0
 
 
 @pytest.mark.parametrize("object_name", CONVEX)
@@ -53,7 +53,7 @@ def test_the_linear_kernel_gives_the_linear_model(object_name):
     kernel = refsolve.solve("multiclass_erm.primal", loss=object_name, y=y, K=X @ X.T, **given)
     assert linear.value == pytest.approx(kernel.value, abs=1e-8)
     # both weights are at most their certified distance from the one minimiser
-    gram_weights = X.T @ kernel.x.T
+    gram_weights = kernel.x.T @ X
     apart = np.linalg.norm(linear.x - gram_weights)
     rounding = 1e-14 * np.linalg.norm(gram_weights)
     assert apart <= linear.certificate.distance + kernel.certificate.distance + rounding
@@ -75,7 +75,7 @@ def test_erratum_e1_changes_the_optimum():
 
 def test_costs_of_one_row_serve_all_examples():
     rng = np.random.default_rng(65)
-    X, y, W = rng.normal(size=(4, 2)), np.array([0, 1, 2, 1]), rng.normal(size=(2, 3))
+    X, y, W = rng.normal(size=(4, 2)), np.array([0, 1, 2, 1]), rng.normal(size=(3, 2))
     row = np.array([0.5, 1.0, 2.0])
     full = np.tile(row, (4, 1))
     full[np.arange(4), y] = 0
@@ -86,7 +86,7 @@ def test_costs_of_one_row_serve_all_examples():
 def test_sparse_rows_are_the_same_examples():
     rng = np.random.default_rng(66)
     X, y = rng.normal(size=(5, 3)) * (rng.random((5, 3)) < 0.5), np.array([0, 1, 2, 1, 0])
-    W, A = rng.normal(size=(3, 3)), rng.normal(size=(3, 5)) * 0.1
+    W, A = rng.normal(size=(3, 3)), rng.normal(size=(5, 3)) * 0.1
     dense = erm.certificate("topk_hinge_alpha", y, W=W, A=A, X=X, C=0.5, k=2)
     sparse = erm.certificate(
         "topk_hinge_alpha", y, W=W, A=A, X=scipy.sparse.csr_matrix(X), C=0.5, k=2
@@ -97,7 +97,7 @@ def test_sparse_rows_are_the_same_examples():
 def test_large_data_take_the_float64_path(monkeypatch):
     rng = np.random.default_rng(67)
     X, y = rng.normal(size=(40, 5)), rng.integers(0, 4, size=40)
-    W = rng.normal(size=(5, 4))
+    W = rng.normal(size=(4, 5))
     precise = erm.certificate("smooth_topk_hinge_alpha", y, W=W, X=X, C=0.1, k=2, gamma=0.5)
     monkeypatch.setattr("refsolve.proofs.erm.EXTENDED", 0)
     monkeypatch.setattr(domain, "LARGE", 0)
@@ -118,12 +118,12 @@ def test_a_row_without_labels_has_no_cross_entropy_but_a_hinge():
     with pytest.raises(InvalidParameterError, match="at least one positive"):
         refsolve.solve("multiclass_erm.primal", loss="multilabel_entropy", **given)
     result = certified("multiclass_erm.dual", loss="multilabel_hinge", **given)
-    assert abs(result.x[:, 0]).max() <= 1e-15
+    assert abs(result.x[0]).max() <= 1e-15
 
 
 def test_sparse_indicators_are_the_same_labels():
     Y = np.array([[0, 1, 1], [1, 0, 0], [0, 0, 1]])
-    W = np.random.default_rng(69).normal(size=(2, 3))
+    W = np.random.default_rng(69).normal(size=(3, 2))
     X = np.random.default_rng(70).normal(size=(3, 2))
     dense = erm.certificate("multilabel_entropy", Y, W=W, X=X, C=0.5)
     sparse = erm.certificate("multilabel_entropy", scipy.sparse.csr_matrix(Y), W=W, X=X, C=0.5)

@@ -50,8 +50,8 @@ given = {**multiclass_erm.TASK.defaults, "loss": "bent_hinge", "X": X, "y": y, "
 asked = {n: v for n, v in given.items() if v is not None and n != "tol"}
 found = refsolve.solve("multiclass_erm.primal", **asked)
 for name, (factor, ok) in {"right": (1.0, True), "wrong": (1.01, False)}.items():
-    model = factor * found.x.T
-    seen = certificates.erm(model, X, y, loss="bent_hinge", C=1.0, dual=found.dual.T)
+    model = factor * found.x
+    seen = certificates.erm(model, X, y, loss="bent_hinge", C=1.0, dual=found.dual)
     assert (seen.gap <= 1e-6 * seen.primal) is ok, (name, seen)
 assert multiclass_erm.TASK.valid(given)
 """

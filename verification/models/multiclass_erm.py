@@ -227,8 +227,7 @@ class MulticlassErm(ModelTask):
 
         asked = {n: v for n, v in _given(params).items() if v is not None}
         result = refsolve.solve("multiclass_erm.primal", **asked)
-        W = result.x.T
-        return {"W": W}, {"A": np.asarray(result.dual).T}
+        return {"W": result.x}, {"A": np.asarray(result.dual)}
 
 
 TASK = MulticlassErm()

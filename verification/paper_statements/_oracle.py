@@ -40,13 +40,13 @@ def _data(problem: Problem, loss: str, gamma: Fraction) -> Inputs:
 def primal_solution(problem: Problem, loss: str, gamma: Fraction) -> Array:
     """W that minimises P up to the solver's accuracy, one vector per class."""
     found = refsolve.solve("multiclass_erm.primal", **_data(problem, loss, gamma)).x
-    return np.array([rational(row) for row in np.asarray(found).T])
+    return np.array([rational(row) for row in np.asarray(found)])
 
 
 def dual_solution(problem: Problem, loss: str, gamma: Fraction) -> Array:
     """Columns that maximise D up to the solver's accuracy, moved into the domain."""
     found = np.asarray(refsolve.solve("multiclass_erm.dual", **_data(problem, loss, gamma)).x)
-    pairs = zip(-found.T, problem.labels, strict=True)
+    pairs = zip(-found, problem.labels, strict=True)
     blocks = [(feasible(np.delete(a, y), problem.k, problem.radius), y) for a, y in pairs]
     return np.array([column(x, y) for x, y in blocks])
 

@@ -263,7 +263,7 @@ def _risk(inputs: Inputs) -> Iterator[Compared]:
     value = np.mean(fast.losses.topk_hinge_alpha.value(X @ W, y, k=problem.k))
     value += lam / 2 * (W**2).sum()
     yield Compared(f"fast.losses.{name}.value", value, wanted, ROUNDED)
-    given = {"X": X, "W": W, "lam": lam, "k": problem.k, "n_classes": problem.m}
+    given = {"X": X, "W": W.T, "lam": lam, "k": problem.k, "n_classes": problem.m}
     found = multiclass_erm.primal(name, y, **given)
     yield Compared("refsolve.models.multiclass_erm.primal", found, wanted, ROUNDED)
 

@@ -82,8 +82,8 @@ def multiclass(seed: int) -> None:
         pairs = [(near, best), (near, other), (table(rng, n, m), other), (near, wild)]
         pairs += [(near, beyond), (near * 5 / 4, beyond)]
         for W, x in pairs:
-            A = floats(blocks(x, y, mass)).T
-            found = multiclass_erm.certificate(loss, y, W=floats(W), A=A, **given)
+            A = floats(blocks(x, y, mass))
+            found = multiclass_erm.certificate(loss, y, W=floats(W).T, A=A, **given)
             free = exact.violation(both, x) == 0
             D = -exact.quadratic(H, c, x) if free else None
             proved(found, -least, f"{loss}:", primal(W), D)

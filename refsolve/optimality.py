@@ -1,0 +1,220 @@
+"""The conditions of Karush, Kuhn and Tucker at the values that a problem has, as a table of residuals."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refsolve import notation
+from refsolve._lazy import cp
+from refsolve._types import Array
+from refsolve.errors import InvalidParameterError
+from refsolve.proofs.loss import Loss
+
+PRIMAL, DUAL = "primal feasibility", "dual feasibility"
+SLACK, STATIONARY = "complementary slackness", "stationarity"
+NOT_SMOOTH = float("nan")
+
+
+@dataclass(frozen=True)
+class Term:
+    """A loss in an objective, whose margins z an equation ties: -its multiplier is weight times x.
+
+    Its stationarity is x in the subdifferential of L at z, that is L(z) + L*(x) = <z,x>.
+
+    Attributes
+    ----------
+    loss : Loss
+    z : cvxpy.Expression
+        The margins.
+    tie : str
+        Name of the equation z = ...
+    weight : cvxpy.Expression or float
+        What L(z) is multiplied with.
+    own : sequence of cvxpy.Variable
+        z, and what else the declared value minimises over.
+    """
+
+    loss: Loss
+    z: Any
+    tie: str
+    weight: Any
+    own: Sequence[Any]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A row of the table.
+
+    Attributes
+    ----------
+    kind : str
+        "primal feasibility", "dual feasibility", "complementary slackness" or "stationarity".
+    says : str
+        The condition.
+    residual : float
+        Largest absolute value by which it is missed; nan where the Lagrangian has no gradient.
+    """
+
+    kind: str
+    says: str
+    residual: float
+
+
+class Conditions(tuple[Condition, ...]):
+    """All conditions; prints as a table, in a notebook too."""
+
+    __slots__ = ()
+
+    @property
+    def largest(self) -> float:
+        """The largest residual; nan if one is."""
+        return max(
+            (float(row.residual) for row in self), key=lambda r: (np.isnan(r), r), default=0.0
+        )
+
+    def __str__(self) -> str:
+        widths = [max(len(getattr(row, name)) for row in self) for name in ("kind", "says")]
+        return "\n".join(
+            f"{row.kind:<{widths[0]}}  {row.says:<{widths[1]}}  {row.residual:.1e}" for row in self
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            f"<tr><td>{row.kind}</td><td><code>{html.escape(row.says)}</code></td>"
+            f"<td>{row.residual:.1e}</td></tr>"
+            for row in self
+        ]
+        head = "<tr><th>condition</th><th>says</th><th>residual</th></tr>"
+        return f"<table>{head}{''.join(rows)}</table>"
+
+
+def kkt(problem: cp.Problem, terms: Sequence[Term] = ()) -> Conditions:
+    """The conditions of Karush, Kuhn and Tucker at the current values of variables and multipliers.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+        Solved, or with values in its variables and in the dual variables of its constraints: equations and
+        inequalities.
+    terms : sequence of Term, optional
+        Losses in the objective that have kinks.
+
+    Returns
+    -------
+    Conditions
+        Absolute residuals. Multipliers have the signs of CVXPY: the Lagrangian of minimise f is
+        f + <lambda, low - high> + <nu, left - right>, that of maximise f begins with -f.
+
+    Raises
+    ------
+    InvalidParameterError
+        A variable or multiplier has no value, or a constraint is of another cone.
+
+    Examples
+    --------
+    >>> import refsolve
+    >>> p = refsolve.problem("simplex.projection", a=[0.6, 0.6, -1.0])
+    >>> optimum = p.solve(solver="CLARABEL")
+    >>> [(row.kind, row.says) for row in p.kkt()][:2]
+    [('primal feasibility', 'x >= 0'), ('primal feasibility', '<1,x> = r')]
+    >>> p.kkt().largest < 1e-6
+    True
+    """
+    named = getattr(problem, "named", None) or notation.by_text(problem.constraints)
+    _check(problem, named)
+    return Conditions(_rows(problem, named, terms))
+
+
+def _check(problem: cp.Problem, named: Mapping[str, Any]) -> None:
+    for leaf in problem.variables():
+        if leaf.value is None:
+            raise InvalidParameterError(
+                leaf.name(), None, "a value", "solve the problem, or set .value"
+            )
+    for name, rule in named.items():
+        if type(rule).__name__ not in ("Equality", "Zero", "Inequality"):
+            raise InvalidParameterError(
+                name,
+                type(rule).__name__,
+                "an equation or an inequality",
+                "see refsolve.certify for cones",
+            )
+        if rule.dual_value is None:
+            raise InvalidParameterError(
+                name,
+                None,
+                "a multiplier",
+                "solve the problem, or save a value to its dual variable",
+            )
+
+
+def _sides(rule: Any) -> Any:
+    """Low - high of an inequality, left - right of an equation."""
+    return rule.args[0] if len(rule.args) == 1 else rule.args[0] - rule.args[1]
+
+
+def _multiplier(rule: Any) -> Array:
+    return np.asarray(rule.dual_value, dtype=float).reshape(rule.shape, order="F")
+
+
+def _rows(
+    problem: cp.Problem, named: Mapping[str, Any], terms: Sequence[Term]
+) -> Iterator[Condition]:
+    equal = {n for n, rule in named.items() if type(rule).__name__ != "Inequality"}
+    for name, rule in named.items():
+        missed = np.asarray(_sides(rule).value, dtype=float)
+        lack = abs(missed) if name in equal else np.maximum(missed, 0)
+        yield Condition(PRIMAL, notation.text(rule), float(lack.max(initial=0)))
+    for name, rule in named.items():
+        if name not in equal:
+            lack = np.maximum(-_multiplier(rule), 0)
+            yield Condition(
+                DUAL, f"multiplier of {notation.text(rule)}", float(lack.max(initial=0))
+            )
+    for name, rule in named.items():
+        if name not in equal:
+            product = abs(_multiplier(rule) * np.asarray(_sides(rule).value, dtype=float))
+            yield Condition(SLACK, notation.text(rule), float(product.max(initial=0)))
+    for term in terms:
+        yield from _kinked(term, named)
+    yield from _gradients(problem, named, {v for term in terms for v in term.own})
+
+
+def _kinked(term: Term, named: Mapping[str, Any]) -> Iterator[Condition]:
+    z, weight = (
+        np.asarray(term.z.value, dtype=float),
+        float(getattr(term.weight, "value", term.weight)),
+    )
+    x, name = -_multiplier(named[term.tie]), notation.text(term.z)
+    if weight:
+        near = np.asarray(term.loss.repair(x / weight), dtype=float)
+        gap = weight * float(term.loss.fenchel_young(z, near))
+        off = weight * float(abs(x / weight - near).max(initial=0))
+    else:
+        gap, off = 0.0, float(abs(x).max(initial=0))
+    yield Condition(DUAL, f"x of {name} in the domain of L*", off)
+    yield Condition(STATIONARY, f"L({name}) + L*(x) = <{name},x>", gap)
+
+
+def _gradients(problem: cp.Problem, named: Mapping[str, Any], own: set[Any]) -> Iterator[Condition]:
+    """|gradient of the Lagrangian| in each variable that no loss is about."""
+    sense = 1 if isinstance(problem.objective, cp.Minimize) else -1
+    parts = [sense * problem.objective.args[0]]
+    parts += [cp.sum(cp.multiply(_multiplier(rule), _sides(rule))) for rule in named.values()]
+    for x in problem.variables():
+        if x in own:
+            continue
+        total: Any = np.zeros(x.size)
+        for part in parts:
+            slope = part.grad.get(x, 0.0)
+            if slope is None:
+                total = None
+                break
+            total = total + np.ravel(slope.toarray() if hasattr(slope, "toarray") else slope)
+        residual = NOT_SMOOTH if total is None else float(abs(total).max(initial=0))
+        yield Condition(STATIONARY, f"gradient in {x.name()}", residual)
