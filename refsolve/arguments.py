@@ -84,6 +84,12 @@ def take(params: dict[str, Any], name: str, default: Any = None) -> Any:
     return default
 
 
+def given(module: Any, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a model without those that are null where null is the default."""
+    absent = {s.name for s in (*module.SPEC.arguments, *module.SPEC.options) if s.default is None}
+    return {n: v for n, v in params.items() if v is not None or n not in absent}
+
+
 def scaled_by(loss: Loss, size: float) -> tuple[float, dict[str, Any]]:
     """Scale by which z may be divided, a power of two near ``size``, and the parameters in it.
 

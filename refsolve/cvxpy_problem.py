@@ -17,7 +17,7 @@ from refsolve import catalogue, notation
 from refsolve._ranking import signed
 from refsolve._ranking_scores import Query
 from refsolve._types import Array
-from refsolve.arguments import check_example, check_point, set_arguments, take
+from refsolve.arguments import check_example, check_point, given, set_arguments, take
 from refsolve.certificates import STEP, update_data
 from refsolve.dual_problem import UnreadableError, conic_dual, lagrange_dual
 from refsolve.errors import InvalidParameterError
@@ -29,6 +29,8 @@ from refsolve.proofs.loss import Loss
 from refsolve.spec import check_vector
 
 Named = dict[str, Any]
+#: Options of models that say how `refsolve.solve` solves them.
+HOW = ("rankings", "labels", "start")
 
 
 class Problem(cp.Problem):
@@ -354,7 +356,10 @@ def _model(name: str, module: ModuleType, params: Named) -> Problem:
             "name", name, "a convex problem: this objective is not convex, and has no dual",
             "take the model that its convex steps solve, ap_svm.primal",
         )  # fmt: skip
-    objective, rules, *terms = write({n: v for n, v in params.items() if n != "tol"})
+    how = {"tol", *(s.name for s in module.SPEC.options if s.name in HOW)}
+    objective, rules, *terms = write(
+        {n: v for n, v in given(module, params).items() if n not in how}
+    )
     object_name, operation = catalogue.split(name)
     other = f"{object_name}.{'primal' if operation == 'dual' else 'dual'}"
     found = Problem(

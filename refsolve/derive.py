@@ -15,7 +15,7 @@ import numpy as np
 from refsolve import _pieces_program, _ranking_program, catalogue, certificates
 from refsolve._lazy import cp
 from refsolve._types import Array
-from refsolve.arguments import check_example, check_point, scaled_by, set_arguments, take
+from refsolve.arguments import check_example, check_point, given, scaled_by, set_arguments, take
 from refsolve.canonicalize import Answer, ParametrizedProblem, Template
 from refsolve.operations import WEIGHT
 from refsolve.parameters import parameter
@@ -40,7 +40,7 @@ def canonicalize(
     if families.is_ranking(module):
         return _ranking_program.canonicalize(module, operation, dict(params))
     if catalogue.kind(object_name) == "models":
-        return getattr(module, f"canonicalize_{operation}")(dict(params))
+        return getattr(module, f"canonicalize_{operation}")(given(module, params))
     return _OPERATIONS[catalogue.kind(object_name), operation](object_name, module, dict(params))
 
 

@@ -35,6 +35,7 @@ from refsolve.canonicalize import Template as Template
 from refsolve.certificate_files.projections import Question
 from refsolve.errors import InvalidParameterError, OracleUncertainError, Status
 from refsolve.proofs.certificate import Certificate
+from refsolve.spec import Symbol
 
 #: Solvers in the order in which they are asked, with settings tighter than their defaults.
 SOLVERS: dict[str, dict[str, Any]] = {
@@ -43,6 +44,7 @@ SOLVERS: dict[str, dict[str, Any]] = {
     "ECOS": {"abstol": 1e-12, "reltol": 1e-12, "feastol": 1e-12, "max_iters": 200},
     "SCS": {"eps_abs": 1e-11, "eps_rel": 1e-11, "max_iters": 20_000},
 }
+_TOL = Symbol("tol", "relative duality gap", low=0, low_open=True)
 #: Compiled problems kept; the oldest go first.
 CACHE_SIZE = 256
 
@@ -126,7 +128,9 @@ def forget() -> None:
 _lock = threading.RLock()  # a template holds the values of the instance being solved
 
 
-def solve(problem: str, *, solver: str | None = None, **params: Any) -> OracleResult:
+def solve(
+    problem: str, *, solver: str | None = None, tol: float = TOLERANCE, **params: Any
+) -> OracleResult:
     """Solve one instance of a declared problem.
 
     Parameters
@@ -136,6 +140,8 @@ def solve(problem: str, *, solver: str | None = None, **params: Any) -> OracleRe
     solver : {"CLARABEL", "OSQP", "ECOS", "SCS"}, optional
         Ask this solver only. By default the first whose answer certifies; else the best answer.
         ECOS is asked by default only where the problem is no quadratic program.
+    tol : float, default 1e-8
+        An answer is certified when its gap is at most this fraction of the instance's natural size.
     **params
         Arguments of the operation, as in the function of the same name in ``fast``.
 
@@ -157,10 +163,11 @@ def solve(problem: str, *, solver: str | None = None, **params: Any) -> OracleRe
     >>> solve("simplex.projection", a=[0.6, 0.6, -1.0]).x.round(6).tolist()
     [0.5, 0.5, 0.0]
     """
-    return replace(_solved(problem, solver, params), problem=problem, params=params)
+    tol = _TOL.check(tol)
+    return replace(_solved(problem, solver, tol, params), problem=problem, params=params)
 
 
-def _solved(problem: str, solver: str | None, params: dict[str, Any]) -> OracleResult:
+def _solved(problem: str, solver: str | None, tol: float, params: dict[str, Any]) -> OracleResult:
     object_name, operation = catalogue.split(problem)
     wanted = None if solver is None else str(solver).upper()
     if wanted is not None and wanted not in SOLVERS:
@@ -172,7 +179,7 @@ def _solved(problem: str, solver: str | None, params: dict[str, Any]) -> OracleR
     if isinstance(
         canonicalized, Answer
     ):  # a formula, nothing to optimise, but judged like the solvers
-        return _result(canonicalized, "formula", canonicalized.certificate.scale)
+        return _result(canonicalized, "formula", canonicalized.certificate.scale, tol)
     best: tuple[float, str, Answer] | None = None
     names = tuple(SOLVERS) if wanted is None else (wanted,)
     for form in (
@@ -186,21 +193,21 @@ def _solved(problem: str, solver: str | None, params: dict[str, Any]) -> OracleR
             gap = answer.certificate.gap / unit if unit else answer.certificate.gap
             if best is None or gap < best[0]:
                 best = gap, name, answer
-            if gap <= TOLERANCE:
-                return _result(answer, name, unit)
+            if gap <= tol:
+                return _result(answer, name, unit, tol)
     if best is None:
         raise OracleUncertainError(problem, "no solver returned a point")
     _, name, answer = best
-    return _result(answer, name, canonicalized.unit or answer.certificate.scale)
+    return _result(answer, name, canonicalized.unit or answer.certificate.scale, tol)
 
 
-def _result(answer: Answer, name: str, unit: float) -> OracleResult:
+def _result(answer: Answer, name: str, unit: float, tol: float) -> OracleResult:
     """The answer with its status: certified if its gap is small beside the natural size.
 
     A conjugate of +inf has gap 0 and scale inf: that x is outside the domain is all it says.
     """
     proof = answer.certificate
-    certified = np.isfinite(proof.gap) and proof.gap <= TOLERANCE * unit
+    certified = np.isfinite(proof.gap) and proof.gap <= tol * unit
     status = Status.CERTIFIED if certified else Status.UNCERTAIN
     named = {**getattr(proof, "named", {}), **answer.named}
     return OracleResult(answer.x, answer.value, answer.dual, proof, name, status, named=named)

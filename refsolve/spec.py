@@ -195,6 +195,8 @@ class Spec:
         Parameters in signature order.
     arguments : tuple of Symbol
         Of a model, all in calling order.
+    options : tuple of Symbol
+        Of a model, what `refsolve.solve` and `refsolve.problem` take besides.
     scaling : str
         Units: where 1/n, C, lambda, r and factors 1/2 stand.
     source : str
@@ -224,6 +226,7 @@ class Spec:
     erratum: str = ""
     reason: str = ""
     arguments: tuple[Symbol, ...] = ()
+    options: tuple[Symbol, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

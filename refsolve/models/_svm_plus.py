@@ -16,7 +16,9 @@ from refsolve.models._symbols import (
     GRAM_Z,
     OR_GRAM,
     OWN,
+    PENALIZED,
     PRIVILEGED,
+    SIGNED,
     SIGNS,
     SLACKS,
     SUM,
@@ -29,6 +31,7 @@ from refsolve.spec import Symbol
 
 LAM = Symbol("lam", "weight of the correcting function, 1/2 ||v||^2", low=0, low_open=True)
 WEIGHING = (SUM, LAM, OWN)
+OPTIONS = (PENALIZED, SIGNED)
 
 
 def arguments(nonneg: bool) -> tuple[Symbol, ...]:

@@ -163,9 +163,13 @@ def problem_primal(squared: bool, arguments: dict[str, Any]) -> Written:
     data, C, lam, weight = _with_costs(squared, arguments)
     _, f, norm_w = linear(data.x, "w", "X", "K")
     _, g, norm_v = linear(data.z, "v", "Z", "Kz")
-    n, rho = len(weight), cp.Variable(name="rho")
+    n, rho, b = len(weight), cp.Variable(name="rho"), cp.Variable(name="b")
     xi, y = cp.Variable(n, name="xi"), constant("y", data.y)
     objective, slack = norm_w + lam * norm_v, g + rho
+    if data.signed:
+        slack = cp.multiply(y, slack)
+    if data.penal:
+        objective += cp.square(b) / 2
     if data.soft:
         eta, delta = cp.Variable(n, name="eta"), parameter("delta", arguments["free_slack"], 0)
         slack += eta
@@ -175,7 +179,7 @@ def problem_primal(squared: bool, arguments: dict[str, Any]) -> Written:
     else:
         objective += C * weighted(weight, xi)
     rules = {
-        "alpha": cp.multiply(y, f + cp.Variable(name="b")) >= 1 - xi,
+        "alpha": cp.multiply(y, f + b) >= 1 - xi,
         "xi": xi == slack,
     }
     return cp.Minimize(objective), rules | ({"beta": xi >= 0} if data.nonneg else {})
@@ -186,23 +190,29 @@ def problem_dual(squared: bool, arguments: dict[str, Any]) -> Written:
     data, C, lam, weight = _with_costs(squared, arguments)
     n, y = len(weight), constant("y", data.y)
     alpha = cp.Variable(n, name="alpha")
-    rules = {"b": y @ alpha == 0, "alpha >= 0": alpha >= 0}
+    rules = {} if data.penal else {"b": y @ alpha == 0}
+    rules["alpha >= 0"] = alpha >= 0
     gamma = alpha
     if data.nonneg:
         beta = cp.Variable(n, name="beta")
         gamma, rules["beta >= 0"] = alpha + beta, beta >= 0
     objective = cp.sum(alpha) - half_square(data.x, cp.multiply(y, alpha), "X", "K")
+    if data.penal:
+        objective -= cp.square(y @ alpha) / 2
     own = np.asarray(data.delta, dtype=float)
     if squared:
-        Kt, cost = data.z.kernel() + 1 + np.diag(own), np.asarray(data.cost, dtype=float)
+        signs = np.asarray(data.s, dtype=float)
+        Kt = np.outer(signs, signs) * (data.z.kernel() + 1) + np.diag(own)
+        cost = np.asarray(data.cost, dtype=float)
         Q = np.linalg.solve(float(data.lam) * np.eye(n) + Kt * cost, Kt)
         objective -= cp.quad_form(gamma, cp.psd_wrap(constant("Q", (Q + Q.T) / 2))) / 2
         return cp.Maximize(objective), rules
     e = gamma - upper_bounds(C, weight)
-    objective -= half_square(data.z, e, "Z", "Kz") / lam
+    pulled = cp.multiply(y, e) if data.signed else e
+    objective -= half_square(data.z, pulled, "Z", "Kz") / lam
     if data.soft:
         objective -= constant("delta", own) @ cp.square(e) / (2 * lam)
-    return cp.Maximize(objective), rules | {"rho": cp.sum(e) == 0}
+    return cp.Maximize(objective), rules | {"rho": cp.sum(pulled) == 0}
 
 
 def _with_costs(squared: bool, arguments: dict[str, Any]) -> tuple[Data, Any, Any, Array]:

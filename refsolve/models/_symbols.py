@@ -52,6 +52,21 @@ OWN = Symbol(
     "free_slack", "delta, own slacks at lam/(2 delta) w_i eta_i^2; 0: none", low=0, default=0.0
 )
 
+PENALIZED = Symbol(
+    "penalize_bias", "whether 1/2 b^2 is added, true or false", default=False, shape="name"
+)
+SIGNED = Symbol(
+    "label_signed", "whether xi_i = y_i (<v,z_i> + rho), true or false", default=False, shape="name"
+)
+FREE = Symbol("bias", "whether easy rows have a free bias", default=True, shape="name")
+COUNT = Symbol("n_classes", "m, if not all classes occur", "integer", low=1, default=None)
+RANKINGS = Symbol(
+    "rankings", "all as constraints, cutting_plane: those that are needed, or auto", default="auto",
+    shape="name",
+)  # fmt: skip
+CUTS = replace(RANKINGS, name="labels", meaning="labellings: all, cutting_plane or auto")
+START = Symbol("start", "w to begin with (d,), or null: 0", default=None, shape="data")
+
 
 def take(given: dict[str, Any], arguments: tuple[Symbol, ...], **options: Any) -> list[Any]:
     """The arguments of a model in order, then the options; missing and unknown names are refused."""

@@ -16,7 +16,7 @@ from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_cuts import Finish, Master
 from refsolve.models._ap_descent import DescentCertificate, descend
 from refsolve.models._ap_rankings import RankingMaster, check_ranking, check_rankings, wants_all
-from refsolve.models._symbols import BOX, GROUPS, RELEVANT, ROWS, take
+from refsolve.models._symbols import BOX, GROUPS, RANKINGS, RELEVANT, ROWS, START, take
 from refsolve.models.ap_svm import Data, check_data
 from refsolve.oracle import Answer, ParametrizedProblem
 from refsolve.proofs.certificate import Array, Real
@@ -43,6 +43,7 @@ SPEC = Spec(
     },
     symbols=(BOX,),
     arguments=(ROWS, RELEVANT, BOX, GROUPS),
+    options=(RANKINGS, START),
     scaling="as AP-SVM: C multiplies the mean over queries; J(0) = C max Delta",
     source=(
         "the loss of AP-SVM (Mohapatra et al. 2014, problem (3)) with the ramp of Do et al. 2008; "

@@ -18,7 +18,7 @@ from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_cuts import CutCertificate, check_weights, outside, written
 from refsolve.models._ap_rankings import RankingMaster, check_queries, check_rankings, wants_all
 from refsolve.models._data import check_examples
-from refsolve.models._symbols import BOX, GROUPS, RELEVANT, ROWS, take
+from refsolve.models._symbols import BOX, GROUPS, RANKINGS, RELEVANT, ROWS, take
 from refsolve.oracle import ParametrizedProblem
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.ranking_model import Dual, Queries
@@ -46,6 +46,7 @@ SPEC = Spec(
     },
     symbols=(BOX,),
     arguments=(ROWS, RELEVANT, BOX, GROUPS),
+    options=(RANKINGS,),
     scaling="C multiplies the mean over queries of L; with one query it is C xi of problem (3)",
     source="Mohapatra et al. 2014, problem (3)",
     notes=(

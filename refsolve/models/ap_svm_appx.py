@@ -19,7 +19,7 @@ from refsolve.models._ap_cuts import written
 from refsolve.models._ap_easy import separator
 from refsolve.models._ap_rankings import RankingMaster, check_classes, check_rankings, wants_all
 from refsolve.models._data import check_examples
-from refsolve.models._symbols import BOX, EASY, RELEVANT, ROWS, take
+from refsolve.models._symbols import BOX, EASY, FREE, RANKINGS, RELEVANT, ROWS, take
 from refsolve.oracle import ParametrizedProblem
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.ranking_model import Easy, Queries, Query
@@ -51,6 +51,7 @@ SPEC = Spec(
     },
     symbols=(BOX,),
     arguments=(ROWS, RELEVANT, EASY, BOX),
+    options=(FREE, RANKINGS),
     scaling="C multiplies L of the difficult examples, as in problem (10)",
     source="Mohapatra et al. 2014, problem (10)",
     notes=(

@@ -20,7 +20,7 @@ from refsolve.errors import InvalidParameterError
 from refsolve.models._ap_cuts import CutCertificate, Master, check_weights, outside
 from refsolve.models._ap_rankings import check_classes
 from refsolve.models._data import check_examples
-from refsolve.models._symbols import BIAS, BOX, RELEVANT, ROWS, take
+from refsolve.models._symbols import BIAS, BOX, CUTS, RELEVANT, ROWS, take
 from refsolve.models._written import Written, half_square, linear
 from refsolve.oracle import ParametrizedProblem
 from refsolve.parameters import constant, parameter
@@ -50,6 +50,7 @@ SPEC = Spec(
     },
     symbols=(BOX,),
     arguments=(ROWS, RELEVANT, BOX, BIAS),
+    options=(CUTS,),
     scaling="C multiplies the mean hinge; the usual C of an SVM is C/n",
     source="Mohapatra et al. 2014, sections 3.3 and 4.1 (the baseline); 1-slack form: Joachims 2006",
     notes=(

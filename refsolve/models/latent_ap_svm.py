@@ -17,7 +17,7 @@ from refsolve.models._ap_cuts import Finish, Master, check_weights
 from refsolve.models._ap_descent import DescentCertificate, descend
 from refsolve.models._ap_rankings import check_queries, check_rankings
 from refsolve.models._data import check_examples
-from refsolve.models._symbols import BAGS, BOX, POSITIVE, ROWS, take
+from refsolve.models._symbols import BAGS, BOX, POSITIVE, ROWS, START, take
 from refsolve.oracle import Answer, ParametrizedProblem
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.space import Rows
@@ -43,6 +43,7 @@ SPEC = Spec(
     },
     symbols=(BOX,),
     arguments=(ROWS, BAGS, POSITIVE, BOX),
+    options=(START,),
     scaling="C multiplies L over the bags, one query",
     source="Mohapatra et al. 2014, section 4.2; Behl, Jawahar and Kumar 2014",
     notes=(

@@ -20,7 +20,17 @@ from refsolve.arguments import scaled_by, take
 from refsolve.canonicalize import Answer, ParametrizedProblem, Template
 from refsolve.errors import InvalidParameterError
 from refsolve.models._data import BOX, LAM, Data, check_data
-from refsolve.models._symbols import CLASSES, COSTS, GAMMA, GRAM, GUESSES, LOSS, OR_GRAM, WEIGHTS
+from refsolve.models._symbols import (
+    CLASSES,
+    COSTS,
+    COUNT,
+    GAMMA,
+    GRAM,
+    GUESSES,
+    LOSS,
+    OR_GRAM,
+    WEIGHTS,
+)
 from refsolve.models._written import Written, weighted
 from refsolve.optimality import Term
 from refsolve.parameters import constant, parameter
@@ -59,6 +69,7 @@ SPEC = Spec(
         COSTS,
         GRAM,
     ),
+    options=(replace(LAM, default=None), COUNT),
     scaling="P and D carry 1/n; divided by lambda they are 1/2||W||^2 + C sum w_i L_i and its dual",
     source="Lapin et al. 2015, Theorem 1; 2016, section 3, equation (16)",
     notes=(

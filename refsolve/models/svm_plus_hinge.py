@@ -5,7 +5,7 @@ xi_i = <v,z_i> + rho >= 0 and rho free. The dual has alpha and beta >= 0 with su
 - C w_i) = 0 and <alpha,y> = 0. X (n, d) and Z (n, s), or Gram matrices K and Kz (n, n).
 """
 
-from refsolve.models._svm_plus import WEIGHING, arguments
+from refsolve.models._svm_plus import OPTIONS, WEIGHING, arguments
 from refsolve.models._svm_plus_program import Offered
 from refsolve.spec import Spec
 
@@ -29,6 +29,7 @@ SPEC = Spec(
     },
     symbols=WEIGHING,
     arguments=arguments(nonneg=True),
+    options=OPTIONS,
     scaling="C and lam multiply sums, without 1/n; rho is free, and Kz has no 1",
     source="Vapnik and Vashist 2009; Xu et al. 2016, problems (1) and (2)",
     notes=(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve._types import Array
-from refsolve.models._svm_plus import WEIGHING, arguments
+from refsolve.models._svm_plus import OPTIONS, WEIGHING, arguments
 from refsolve.models._svm_plus_program import Offered, declared
 from refsolve.proofs.space import Rows
 from refsolve.spec import Spec
@@ -41,6 +41,7 @@ SPEC = Spec(
     },
     symbols=WEIGHING,
     arguments=arguments(nonneg=False),
+    options=OPTIONS,
     scaling="C and lam multiply sums, without 1/n; rho is penalised with v",
     source="Xu et al. 2016, problems (3), (4), (6), (7), Proposition 1",
     notes=(

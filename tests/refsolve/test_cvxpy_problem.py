@@ -10,6 +10,7 @@ import refsolve
 from refsolve import catalogue
 from refsolve.cvxpy_problem import problem
 from refsolve.errors import InvalidParameterError, UnknownProblemError
+from refsolve.spec import REQUIRED
 from verification.checks import agreement
 from verification.problems.problem import lookup
 
@@ -106,11 +107,21 @@ MODELS = [
             ({"K": GRAM, "Kz": GRAM_Z}, 0.7, True),
         )
     ),
+    *(
+        (f"svm_plus_{loss}", {**PLUS, "X": X, "Z": Z, "free_slack": own, **options})
+        for loss in ("hinge", "squared_hinge")
+        for own, options in (
+            (0.0, {"penalize_bias": True}),
+            (0.7, {"label_signed": True}),
+            (0.0, {"label_signed": True, "penalize_bias": True, "nonneg_slack": True}),
+        )
+    ),
     ("top_push", {"X": X, "y": POSITIVE, "C": 2.0}),
     ("recall_at_k", {"X": X, "y": POSITIVE, "C": 2.0, "k": 2}),
     ("ap_svm", {"X": X, "y": POSITIVE, "C": 2.0}),
     ("ap_svm", {"X": X, "y": POSITIVE, "C": 2.0, "groups": [0, 0, 0, 1, 1, 1]}),
     ("ap_svm_appx", {"X": X, "y": POSITIVE, "C": 2.0, "easy": [True, True, *[False] * 4]}),
+    ("ap_svm_appx", {"X": X, "y": POSITIVE, "C": 2.0, "easy": [True, True, *[False] * 4], "bias": False}),
     *(
         (model, {**data, "loss": loss, **more})
         for model, data in (
@@ -125,6 +136,7 @@ MODELS = [
         )
     ),
     ("multiclass_erm", {"X": X, "y": CLASSES, "C": 1.5, "loss": "softmax", "sample_weight": WEIGHT}),
+    ("multiclass_erm", {"X": X, "y": CLASSES, "lam": 0.2, "loss": "softmax", "n_classes": 6}),
     ("pointwise_risk", {"p": [0.1, 0.2, 0.3, 0.4], "loss": "softmax", "behind": (3, 0)}),
 ]  # fmt: skip
 
@@ -274,3 +286,36 @@ def test_answers_of_the_oracle_have_the_names_of_the_problem(model, given):
     assert seen
     with pytest.raises(AttributeError, match="by name it has"):
         _ = found.weight
+
+
+#: Arguments that some model takes.
+KNOWN = {
+    s.name: s
+    for model in catalogue.object_names("models")
+    for s in (*catalogue.load(model).SPEC.arguments, *catalogue.load(model).SPEC.options)
+}
+VALUES = {"sample_weight": WEIGHT, "costs": [1.0] * 4, "groups": [0] * 6, "n_classes": 4, "lam": 0.3, "k": 2,
+          "Z": Z, "Kz": GRAM_Z, "gamma": 0.5, "start": np.zeros(3), "tol": 1e-6}  # fmt: skip
+
+
+@pytest.mark.parametrize("model", sorted({model for model, _ in MODELS}))
+def test_what_is_listed_is_taken_and_what_is_not_is_refused(model):
+    given, spec = dict(next(g for m, g in MODELS if m == model)), catalogue.load(model).SPEC
+    listed = {s.name: s.default for s in (*spec.arguments, *spec.options)}
+    for call in (refsolve.solve, problem):
+        for name, default in listed.items():
+            call(f"{model}.primal", **{**given, name: given.get(name, default)})
+        for name in KNOWN.keys() - listed.keys():
+            value = VALUES.get(name, KNOWN[name].default)
+            with pytest.raises(InvalidParameterError):
+                call(f"{model}.primal", **{**given, name: 1.0 if value is REQUIRED else value})
+        call(f"{model}.primal", **given, tol=1e-6)
+    with pytest.raises(InvalidParameterError, match="tol"):
+        refsolve.solve(f"{model}.primal", **given, tol=0.0)
+
+
+def test_the_tolerance_decides_what_is_certified():
+    given = {"X": X, "y": SIGNS, "C": 2.0}
+    found = refsolve.solve("svm.primal", **given, solver="SCS", tol=0.1)
+    assert str(found.status) == "certified"
+    assert str(refsolve.solve("svm.primal", **given, solver="SCS", tol=1e-17).status) == "uncertain"

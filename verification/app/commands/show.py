@@ -178,6 +178,10 @@ def show(options: Options) -> Document:
     for names, each in _alike(rows):
         blocks.append(table(f"Arguments of {', '.join(names)}", COLUMNS[:2] + COLUMNS[3:], each))
         blocks += [Paragraph(f"Answer of {name}: {answers[name]}.") for name in names]
+    options_of = [(s.name, s.meaning, str(s.default)) for s in spec.options]
+    if options_of:
+        title = "Options of refsolve.solve and refsolve.problem"
+        blocks.append(table(title, ("name", "meaning", "default"), options_of))
     blocks += _remarks(object_name, kind, spec)
     written = (
         {p.name: _written(p, options.latex) for p in asked}
@@ -196,6 +200,7 @@ def show(options: Options) -> Document:
         "problems": problems,
         "arguments": rows,
         "answers": answers,
+        "options": options_of,
         "places": dict(places),
         **({"written": written} if written else {}),
     }
