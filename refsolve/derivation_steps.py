@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -171,10 +172,14 @@ def _side(argument: str, given: Any) -> _Side:
     if isinstance(given, str):
         tree = ev.parsed(given, argument)
         names = dict.fromkeys(sorted(ev.names_in(tree)), _Leaf())
-        return _Side(names, lambda p: ev.formula_value(tree, p))
+        return _Side(names, _guarded(argument, given, lambda p: ev.formula_value(tree, p)))
     if callable(given):
         names = dict.fromkeys(inspect.signature(given).parameters, _Leaf())
-        return _Side(names, lambda p: _called(argument, given, {n: p[n] for n in names}))
+
+        def called(p: Point) -> Any:
+            return given(**{n: p[n].copy() if p[n].ndim else p[n][()] for n in names})
+
+        return _Side(names, _guarded(argument, given, called))
     try:
         value = ev.number(given)
     except (InvalidParameterError, ValueError, OverflowError):
@@ -185,14 +190,19 @@ def _side(argument: str, given: Any) -> _Side:
     return _Side({}, lambda p: value)
 
 
-def _called(argument: str, function: Callable[..., Any], given: Point) -> Any:
-    try:
-        return function(**{n: v if v.ndim else v[()] for n, v in given.items()})
-    except (TypeError, AttributeError, ValueError, IndexError) as error:
-        raise InvalidParameterError(
-            argument, function, "arithmetic on arrays of fractions: + - * / ** @, abs, sum, max, sorted,"
-            " np.exp, np.log, np.sqrt, np.maximum", f"write it with these ({error})",
-        ) from error  # fmt: skip
+def _guarded(argument: str, given: Any, value: Callable[[Point], Any]) -> Callable[[Point], Any]:
+    """The value of a formula or function; what it does wrong is said of the argument."""
+
+    def guarded(point: Point) -> Any:
+        try:
+            return value(point)
+        except (TypeError, AttributeError, ValueError, IndexError) as error:
+            raise InvalidParameterError(
+                argument, given, "arithmetic on arrays of fractions: + - * / ** @, abs, sum, max, sorted, np.exp,"
+                " np.log, np.sqrt, np.maximum", f"write it with these ({error})",
+            ) from error  # fmt: skip
+
+    return guarded
 
 
 def _rule(given: Any, argument: str = "where") -> _Rule:
@@ -216,7 +226,8 @@ def _rule(given: Any, argument: str = "where") -> _Rule:
             def slack(p: Point) -> Any:
                 return (ev.formula_value(left, p) - ev.formula_value(right, p)) * sign
 
-            return _Rule(slack, op == "Eq", frozenset(ev.names_in(tree)))
+            names = frozenset(ev.names_in(tree))
+            return _Rule(_guarded(argument, given, slack), op == "Eq", names)
     raise InvalidParameterError(
         argument, given, "<=, >= or == of CVXPY expressions, or as a string such as 'x >= 0'",
         "give one constraint per entry",
@@ -654,7 +665,9 @@ def _bounds(side: _Side, point: Point) -> tuple[float, float]:
         return (value, value) if isinstance(value, float) else tuple(map(float, value.ends))  # type: ignore[return-value]
     problem = _instance(side.problem, point)
     try:
-        problem.solve(solver="CLARABEL")
+        with warnings.catch_warnings():  # whether it is accurate is found out below
+            warnings.simplefilter("ignore")
+            problem.solve(solver="CLARABEL")
     except cp.SolverError:
         return -math.inf, math.inf
     except cp.DCPError as error:

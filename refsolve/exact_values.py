@@ -357,6 +357,15 @@ _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
+def _key(node: ast.expr) -> Any:
+    """An index: numbers, slices of numbers, or several of these."""
+    if isinstance(node, ast.Tuple):
+        return tuple(map(_key, node.elts))
+    if isinstance(node, ast.Slice):
+        return slice(*(n and ast.literal_eval(n) for n in (node.lower, node.upper, node.step)))
+    return ast.literal_eval(node)
+
+
 def formula_value(tree: ast.expr, point: Mapping[str, Any]) -> Any:
     """A parsed formula at a point, an interval or an array of them."""
     match tree:
@@ -377,8 +386,7 @@ def formula_value(tree: ast.expr, point: Mapping[str, Any]) -> Any:
         case ast.Attribute():
             return np.asarray(formula_value(tree.value, point)).T
         case ast.Subscript():
-            key = eval(compile(ast.Expression(tree.slice), "", "eval"), {"__builtins__": {}})
-            return formula_value(tree.value, point)[key]
+            return formula_value(tree.value, point)[_key(tree.slice)]
     raise UndefinedError(f"no value: {ast.unparse(tree)}")
 
 

@@ -168,6 +168,15 @@ def test_what_cannot_be_said_is_no_acceptance(monkeypatch: pytest.MonkeyPatch) -
     assert (unsure.status, bool(unsure)) == ("inconclusive", False)
 
 
+def test_functions_may_sort_what_they_get_in_place() -> None:
+    def largest(x: Any) -> Any:
+        x.sort()
+        return x[-1] + x[-2]
+
+    assert check_step(cp.sum_largest(x, 2), largest)
+    assert check_step(largest, cp.max(x), "at_least", where=[x >= 0])
+
+
 def test_symbols_that_are_left() -> None:
     found = check_step(cp.sum_squares(x), lambda x: sum(x**2), symbols=[y])
     assert (found.status, found.point) == ("refused", None)
@@ -194,6 +203,10 @@ def test_declared_signs_are_kept() -> None:
         ((x, s), "before"),
         ((lambda s: np.logaddexp(s, 0), "s"), "before"),
         ((..., "s"), "before"),
+        (("a[i]", "a"), "before"),
+        (("a[3]", "a"), "before"),
+        (("sum_largest(a)", "a"), "before"),
+        (("a", "a", {"where": ["a @ 2 >= 0"]}), "where"),
         ((float("nan"), "s"), "before"),
         (("x", "x"), "values"),
         ((cp.lambda_max(cp.Variable((2, 2), name="S")), s), "before or after"),

@@ -17,8 +17,12 @@ from verification.grading.judging import accept_answer
 from verification.grading.notebooks import GRADERS, notebook
 
 DERIVATIONS = list(discover().values())
+#: A supremum that is infinite at many points, each of which is proved.
+LONG = {("topk_hinge_conjugate", 4)}
 STEPS = [
-    pytest.param(d, n, id=f"{d.name}-{n}") for d in DERIVATIONS for n in range(1, 1 + len(d.steps))
+    pytest.param(d, n, id=f"{d.name}-{n}", marks=[pytest.mark.slow] * ((d.name, n) in LONG))
+    for d in DERIVATIONS
+    for n in range(1, 1 + len(d.steps))
 ]
 
 
@@ -42,14 +46,12 @@ def test_a_right_step_is_accepted_and_wrong_ones_are_refused(
         assert step.point is not None or "still in it" in step.reason, why
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_right_steps_are_accepted_on_other_points(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.slow
+def test_right_steps_are_accepted_on_other_points(monkeypatch: pytest.MonkeyPatch) -> None:
     original = derivation_steps._Space
     monkeypatch.setattr(derivation_steps, "INSTANCES", 5)
     monkeypatch.setattr(
-        derivation_steps, "_Space", lambda *given: original(*given[:-1], seed=given[-1] + seed)
+        derivation_steps, "_Space", lambda *given: original(*given[:-1], seed=given[-1] + 1)
     )
     for derivation in DERIVATIONS:
         for number in range(1, 1 + len(derivation.steps)):
