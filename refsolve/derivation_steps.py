@@ -5,27 +5,24 @@ from __future__ import annotations
 import inspect
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
 
 from refsolve import exact_values as ev
 from refsolve._lazy import cp
 from refsolve.cones import Verdict, certify
 from refsolve.errors import InvalidParameterError
+from refsolve.exact_points import FEWEST, Leaf, Point, Rule, Space
 
 RELATIONS = ("equal", "at_least", "at_most", "same_optimum")
 #: Points of a comparison, and instances of one of optima.
 POINTS, INSTANCES = 150, 25
-#: Fewer points than that say nothing.
-FEWEST = 10
 #: Enclosures that are no narrower, relative to the values, decide nothing.
 WIDEST = Fraction(1, 10**30)
-Point = dict[str, Any]  # arrays of intervals
 Value = ev.Interval | float
 
 
@@ -84,41 +81,12 @@ def _nested(value: np.ndarray[Any, Any]) -> Any:
 
 
 @dataclass(frozen=True)
-class _Leaf:
-    """A named number, vector or matrix, and what its values must be."""
-
-    shape: tuple[int, ...] | None = None  # a formula does not say
-    variable: bool = False
-    parameter: bool = False
-    sign: int = 0
-    integer: bool = False
-    boolean: bool = False
-
-    def admits(self, v: Fraction) -> bool:
-        whole = v.denominator == 1 or not self.integer
-        return v * self.sign >= 0 and whole and (not self.boolean or v <= 1)
-
-
-@dataclass(frozen=True)
-class _Rule:
-    """Slack <= 0, or == 0."""
-
-    slack: Callable[[Point], Any]
-    equal: bool
-    names: frozenset[str]
-
-    def holds(self, point: Point) -> bool:
-        entries = np.ravel(np.asarray(self.slack(point), dtype=object))
-        return all(v == 0 if self.equal else v <= 0 for v in entries)
-
-
-@dataclass(frozen=True)
 class _Side:
     """One side of a step: a value at every point, infinite outside of the constraints."""
 
-    leaves: dict[str, _Leaf]
+    leaves: dict[str, Leaf]
     objective: Callable[[Point], Any]
-    rules: tuple[_Rule, ...] = ()
+    rules: tuple[Rule, ...] = ()
     problem: Any = None
 
     def value(self, point: Point) -> Value:
@@ -134,8 +102,8 @@ class _Side:
         return float(value) if infinite else ev.number(value)
 
 
-def _leaves(expressions: Sequence[Any]) -> dict[str, _Leaf]:
-    found: dict[str, _Leaf] = {}
+def _leaves(expressions: Sequence[Any]) -> dict[str, Leaf]:
+    found: dict[str, Leaf] = {}
     for e in expressions:
         for leaf in [*e.variables(), *e.parameters()]:
             kept = {"nonneg", "nonpos", "pos", "neg", "boolean", "integer"}
@@ -150,7 +118,7 @@ def _leaves(expressions: Sequence[Any]) -> dict[str, _Leaf]:
             sign = 1 if boolean or leaf.is_nonneg() else -1 if leaf.is_nonpos() else 0
             given = isinstance(leaf, cp.Parameter)
             whole = boolean or bool(a["integer"])
-            found[leaf.name()] = _Leaf(leaf.shape, not given, given, sign, whole, boolean)
+            found[leaf.name()] = Leaf(leaf.shape, not given, given, sign, whole, boolean)
     return found
 
 
@@ -171,10 +139,10 @@ def _side(argument: str, given: Any) -> _Side:
         return _Side(_leaves([given]), lambda p: ev.expression_value(given, p))
     if isinstance(given, str):
         tree = ev.parsed(given, argument)
-        names = dict.fromkeys(sorted(ev.names_in(tree)), _Leaf())
+        names = dict.fromkeys(sorted(ev.names_in(tree)), Leaf())
         return _Side(names, _guarded(argument, given, lambda p: ev.formula_value(tree, p)))
     if callable(given):
-        names = dict.fromkeys(inspect.signature(given).parameters, _Leaf())
+        names = dict.fromkeys(inspect.signature(given).parameters, Leaf())
 
         def called(p: Point) -> Any:
             return given(**{n: p[n].copy() if p[n].ndim else p[n][()] for n in names})
@@ -205,16 +173,14 @@ def _guarded(argument: str, given: Any, value: Callable[[Point], Any]) -> Callab
     return guarded
 
 
-def _rule(given: Any, argument: str = "where") -> _Rule:
+def _rule(given: Any, argument: str = "where") -> Rule:
     """A constraint of CVXPY, or a comparison in a string."""
     kind = type(given).__name__
     if kind in ("Inequality", "Equality", "Zero", "NonPos", "NonNeg"):
         e = given.expr if kind in ("Inequality", "Equality") else given.args[0]
         sign = -1 if kind == "NonNeg" else 1
         names = frozenset(_leaves([e]))
-        return _Rule(
-            lambda p: sign * ev.expression_value(e, p), kind in ("Equality", "Zero"), names
-        )
+        return Rule(lambda p: sign * ev.expression_value(e, p), kind in ("Equality", "Zero"), names)
     if isinstance(given, str):
         tree = ev.parsed(given, argument)
         operators = {"LtE": 1, "GtE": -1, "Eq": 0}
@@ -227,185 +193,11 @@ def _rule(given: Any, argument: str = "where") -> _Rule:
                 return (ev.formula_value(left, p) - ev.formula_value(right, p)) * sign
 
             names = frozenset(ev.names_in(tree))
-            return _Rule(_guarded(argument, given, slack), op == "Eq", names)
+            return Rule(_guarded(argument, given, slack), op == "Eq", names)
     raise InvalidParameterError(
         argument, given, "<=, >= or == of CVXPY expressions, or as a string such as 'x >= 0'",
         "give one constraint per entry",
     )  # fmt: skip
-
-
-# ---- points
-
-
-def _drawn(rng: np.random.Generator, leaf: _Leaf, kind: int) -> np.ndarray[Any, Any]:
-    """Zeros, ones, one entry alone or against all others, ties, alike, random, large, small; as declared."""
-    size = math.prod(leaf.shape or ())
-    ints, one = rng.integers(-2, 3, size), np.arange(size) == rng.integers(max(size, 1))
-    made = {
-        0: 0 * ints, 1: 0 * ints + 1, 2: one * rng.choice([-1, 1, 2]), 3: ints, 4: (3 * one - 1) * rng.choice([-1, 1]),
-        5: [Fraction(int(v), 2) for v in rng.integers(-3, 4, size)], 6: 0 * ints + rng.integers(-2, 3),
-        7: [Fraction(int(v), int(w)) for v, w in rng.integers([-9, 1], [10, 5], (size, 2))],
-        8: 16 * rng.integers(-4, 5, size), 9: [Fraction(int(v), 64) for v in rng.integers(-9, 10, size)],
-    }[kind]  # fmt: skip
-    values = [Fraction(v) if isinstance(v, Fraction) else Fraction(int(v)) for v in made]
-    if leaf.sign:
-        values = [leaf.sign * abs(v) for v in values]
-    if leaf.integer:
-        values = [Fraction(round(v) % 2 if leaf.boolean else round(v)) for v in values]
-    return ev.exact(np.array(values, dtype=object).reshape(leaf.shape or ()))
-
-
-def _polytope(
-    rules: Sequence[_Rule], point: Point, names: Sequence[str], rng: np.random.Generator
-) -> Iterator[Point]:
-    """Two corners of the rules, with the other symbols as they are, and a point between; if they are affine."""
-    sizes = [point[n].size for n in names]
-    count = sum(sizes)
-
-    def at(x: Sequence[Fraction]) -> Point:
-        parts = np.split(ev.exact(np.array(x, dtype=object)), np.cumsum(sizes)[:-1])
-        return point | {n: v.reshape(point[n].shape) for n, v in zip(names, parts, strict=True)}
-
-    def slack(rule: _Rule, x: Sequence[Fraction]) -> list[Fraction]:
-        return [ev.number(v).low for v in np.ravel(np.asarray(rule.slack(at(x)), dtype=object))]
-
-    if not count or not rules:
-        return
-    zero, e = [Fraction(0)] * count, np.eye(count, dtype=int)
-    trial = [Fraction(int(v), 3) for v in rng.integers(-4, 5, count)]
-    rows: dict[bool, list[list[float]]] = {True: [], False: []}
-    for rule in rules:
-        h = slack(rule, zero)
-        columns = [
-            [a - b for a, b in zip(slack(rule, [Fraction(int(v)) for v in row]), h, strict=True)]
-            for row in e
-        ]
-        predicted = [
-            b + sum((c[i] * t for c, t in zip(columns, trial, strict=True)), Fraction(0))
-            for i, b in enumerate(h)
-        ]
-        if predicted == slack(rule, trial):  # others are left to chance
-            rows[rule.equal] += [
-                [*(float(c[i]) for c in columns), -float(b)] for i, b in enumerate(h)
-            ]
-    A, E = (np.array(rows[k]).reshape(-1, count + 1) for k in (False, True))
-    corners = []
-    for _ in range(2):
-        found = linprog(
-            rng.integers(-3, 4, count), A[:, :-1], A[:, -1], E[:, :-1], E[:, -1], bounds=(-4, 4)
-        )
-        if found.x is None:
-            return
-        corners.append([Fraction(float(v)).limit_denominator(1000) for v in found.x])
-    share = Fraction(int(rng.integers(1, 4)), 4)
-    corners.append([share * a + (1 - share) * b for a, b in zip(*corners, strict=True)])
-    yield from map(at, corners)
-
-
-@dataclass
-class _Space:
-    """The points on which a step is tried."""
-
-    leaves: dict[str, _Leaf]
-    where: tuple[_Rule, ...]
-    hints: tuple[tuple[_Rule, ...], ...]  # of each side
-    fixed: Point
-    seed: int
-
-    def allowed(self, point: Point) -> bool:
-        try:
-            return all(rule.holds(point) for rule in self.where)
-        except ev.UndefinedError:
-            return False
-
-    def points(self, count: int, kinds: int = 10) -> Iterator[Point]:
-        rng = np.random.default_rng(self.seed)
-        found = 0
-        for number in range(20 * count):
-            shift = int(rng.integers(kinds))
-            drawn = {
-                n: _drawn(rng, leaf, (number if i == 0 else number + shift * i) % kinds)
-                for i, (n, leaf) in enumerate(self.leaves.items())
-            } | self.fixed
-            for point in self._near(drawn, rng):
-                if self.allowed(point) and self._declared(point):
-                    found += 1
-                    yield point
-                    if found >= count:
-                        return
-            if number >= 2 * count and found < FEWEST // 2:
-                return
-
-    def _near(self, drawn: Point, rng: np.random.Generator) -> Iterator[Point]:
-        yield drawn
-        for rules in (self.where, *((*self.where, *own) for own in self.hints if own)):
-            named = frozenset[str]().union(*(r.names for r in rules)) - set(self.fixed)
-            data = [r.names for r in rules if all(self.leaves[n].parameter for n in r.names)]
-            free = sorted(
-                n
-                for n in named
-                if not self.leaves[n].parameter or any(n in names for names in data)
-            )
-            try:
-                made = list(_polytope(rules, drawn, free, rng))
-            except ev.UndefinedError:
-                continue
-            if made:
-                yield made[int(rng.integers(len(made)))]
-            if rules is not self.where and made:  # beside the constraints of the two sides
-                for n in free[:2]:
-                    entries = made[0][n].copy()
-                    entries[tuple(rng.integers(s) for s in entries.shape)] += Fraction(
-                        int(rng.choice([-1, 1])), 4
-                    )
-                    yield made[0] | {n: entries}
-
-    def _declared(self, point: Point) -> bool:
-        return all(leaf.admits(v.low) for n, leaf in self.leaves.items() for v in point[n].ravel())
-
-    def shrunk(self, point: Point, differs: Callable[[Point], bool], most: int) -> Point:
-        """A smaller and rounder point that differs as well."""
-        for _ in range(most):
-            for simpler in self._simpler(point):
-                most -= 1
-                if most < 0:
-                    return point
-                if self.allowed(simpler) and self._declared(simpler) and differs(simpler):
-                    point = simpler
-                    break
-            else:
-                return point
-        return point
-
-    def _simpler(self, point: Point) -> Iterator[Point]:
-        free = [n for n in point if n not in self.fixed]
-        whole = [(n, np.full(point[n].shape, v)) for n in free for v in (0, 1)]
-        for n, values in whole:
-            if _weight({n: ev.exact(values)}) < _weight({n: point[n]}):
-                yield point | {n: ev.exact(values)}
-        for n in free:
-            for at in np.ndindex(point[n].shape):
-                v = point[n][at].low
-                for new in (0, 1, -1, 2, -2, *(v.limit_denominator(m) for m in (1, 2, 4)), v / 2):
-                    made = point[n].copy()
-                    made[at] = ev.Interval(Fraction(new))
-                    if _weight({n: made}) < _weight({n: point[n]}):
-                        yield point | {n: made}
-                for other in np.ndindex(point[n].shape):  # keeps sums
-                    made = point[n].copy()
-                    made[other], made[at] = made[other] + made[at], ev.Interval(0)
-                    if other != at and _weight({n: made}) < _weight({n: point[n]}):
-                        yield point | {n: made}
-
-
-def _weight(point: Point) -> tuple[int, Fraction]:
-    """How much there is to write, then how large."""
-    values = [v.low for array in point.values() for v in array.ravel()]
-    digits = sum(
-        (v != 0) * (2 + 2 * len(str(v.denominator)) * (v.denominator > 1) + len(str(v.numerator)))
-        for v in values
-    )
-    return digits, sum((abs(v) for v in values), Fraction(0))
 
 
 # ---- relations
@@ -512,9 +304,9 @@ def check_step(
     sides = _side("before", before), _side("after", after)
     rules = tuple(_rule(c) for c in where)
     extra = _leaves([a for c in where if not isinstance(c, str) for a in c.args])
-    told = {n: _Leaf(tuple(np.atleast_1d(s).tolist())) for n, s in (shapes or {}).items()}
+    told = {n: Leaf(tuple(np.atleast_1d(s).tolist())) for n, s in (shapes or {}).items()}
     leaves = _merged(*(s.leaves for s in sides), extra, told)
-    leaves |= {n: _Leaf(()) for r in rules for n in sorted(r.names) if n not in leaves}
+    leaves |= {n: Leaf(()) for r in rules for n in sorted(r.names) if n not in leaves}
     if symbols is not None:
         allowed = {s if isinstance(s, str) else s.name() for s in symbols}
         if left := sorted(set(sides[1].leaves) - allowed):
@@ -524,7 +316,7 @@ def check_step(
     hints = tuple(s.rules for s in sides)
     if relation == "same_optimum":
         return _optima(sides, leaves, rules, hints, fixed, room, seed)
-    space = _Space(leaves, rules, hints, fixed, seed)
+    space = Space(leaves, rules, hints, fixed, seed)
     tried = left_out = 0
     signs = {"equal": "=", "at_least": ">=", "at_most": "<="}
 
@@ -549,16 +341,16 @@ def check_step(
     return StepResult("accepted", relation, reason, tried=tried)
 
 
-def _merged(*parts: Mapping[str, _Leaf]) -> dict[str, _Leaf]:
+def _merged(*parts: Mapping[str, Leaf]) -> dict[str, Leaf]:
     """All symbols; those of formulas take the shape that CVXPY or `shapes` gives them."""
-    found: dict[str, _Leaf] = {}
+    found: dict[str, Leaf] = {}
     for n, leaf in (item for part in parts for item in part.items()):
-        known = found.get(n, _Leaf())
+        known = found.get(n, Leaf())
         if None not in (known.shape, leaf.shape) and known.shape != leaf.shape:
             raise InvalidParameterError(
                 n, leaf.shape, f"the shape {known.shape} that it has elsewhere", "rename one"
             )
-        found[n] = _Leaf(
+        found[n] = Leaf(
             leaf.shape if known.shape is None else known.shape, known.variable or leaf.variable,
             known.parameter or leaf.parameter, known.sign or leaf.sign,
             known.integer or leaf.integer, known.boolean or leaf.boolean,
@@ -566,7 +358,7 @@ def _merged(*parts: Mapping[str, _Leaf]) -> dict[str, _Leaf]:
     return {n: replace(leaf, shape=leaf.shape or ()) for n, leaf in found.items()}
 
 
-def _fixed(values: Mapping[str, Any], leaves: Mapping[str, _Leaf]) -> Point:
+def _fixed(values: Mapping[str, Any], leaves: Mapping[str, Leaf]) -> Point:
     made = {n: ev.exact(v) for n, v in values.items()}
     for n, v in made.items():
         if n not in leaves or v.shape != leaves[n].shape:
@@ -594,9 +386,9 @@ def _shown(value: Value) -> Any:
 
 def _optima(
     sides: tuple[_Side, _Side],
-    leaves: dict[str, _Leaf],
-    where: tuple[_Rule, ...],
-    hints: tuple[tuple[_Rule, ...], ...],
+    leaves: dict[str, Leaf],
+    where: tuple[Rule, ...],
+    hints: tuple[tuple[Rule, ...], ...],
     fixed: Point,
     room: Fraction,
     seed: int,
@@ -612,7 +404,7 @@ def _optima(
             f"make {', '.join(sorted(loose))} a cp.Parameter, or that side a cp.Problem",
         )  # fmt: skip
     own = tuple(tuple(r for r in rules if r.names <= given.keys()) for rules in hints)
-    space = _Space(given, where, own, {n: v for n, v in fixed.items() if n in given}, seed)
+    space = Space(given, where, own, {n: v for n, v in fixed.items() if n in given}, seed)
 
     def bounds(point: Point) -> tuple[tuple[float, float], tuple[float, float]]:
         return _bounds(sides[0], point), _bounds(sides[1], point)

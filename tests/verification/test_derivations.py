@@ -48,10 +48,10 @@ def test_a_right_step_is_accepted_and_wrong_ones_are_refused(
 
 @pytest.mark.slow
 def test_right_steps_are_accepted_on_other_points(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = derivation_steps._Space
+    original = derivation_steps.Space
     monkeypatch.setattr(derivation_steps, "INSTANCES", 5)
     monkeypatch.setattr(
-        derivation_steps, "_Space", lambda *given: original(*given[:-1], seed=given[-1] + 1)
+        derivation_steps, "Space", lambda *given: original(*given[:-1], seed=given[-1] + 1)
     )
     for derivation in DERIVATIONS:
         for number in range(1, 1 + len(derivation.steps)):

@@ -14,6 +14,7 @@ from verification.exercises import Exercise
 
 #: The formats that `notebook` writes.
 GRADERS = ("otter", "nbgrader")
+PROMPT = ">>>"
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def _ok_test(question: Question) -> dict[str, Any]:
     source = [ast.get_source_segment(question.judge, node) or "" for node in first]
     for text in [*source, f"bool({ast.get_source_segment(question.judge, last.value)})"]:
         head, *rest = text.splitlines()
-        lines += [f">>> {head}", *(f"... {line}" for line in rest)]
+        lines += [f"{PROMPT} {head}", *(f"... {line}" for line in rest)]
     case = {"code": "\n".join([*lines, "True"]), "hidden": False, "locked": False}
     suite = {"cases": [case], "scored": True, "setup": "", "teardown": "", "type": "doctest"}
     return {"name": question.name, "points": 1, "suites": [suite]}
