@@ -5,9 +5,9 @@
 >>> str(result.status), result.certificate.gap < 1e-8
 ('certified', True)
 
-`problem` is an operation as a CVXPY problem to read, change and solve. `certify` bounds how far the
-values of any CVXPY problem are from its optimum. CVXPY is imported at the first solve; the formulas
-and certificates need numpy alone.
+`problem` is an operation as a CVXPY problem to read, change and solve, `internals` what stands behind
+an answer. `certify` bounds how far the values of any CVXPY problem are from its optimum. CVXPY is
+imported at the first solve; the formulas and certificates need numpy alone.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from refsolve import (
     sets,
     spec,
 )
+from refsolve._internals import internals
 from refsolve.catalogue import problems
 from refsolve.oracle import OracleResult, solve
 
@@ -48,6 +49,7 @@ __all__ = [
     "errors",
     "exact",
     "functions",
+    "internals",
     "kkt",
     "list_problems",
     "losses",

@@ -341,7 +341,7 @@ def _function_value(
         return Template(problem, parameters, {"v": v})
 
     def finish(found: Mapping[str, Any]) -> Answer:
-        w = scale * float(found["v"])
+        w = module.refine(float(found["v"]), t)
         return Answer(w, w, None, certificates.function_value(object_name, w, t))
 
     linear = t - math.log(scale) if t > 1 else 0.0

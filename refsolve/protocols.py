@@ -33,6 +33,9 @@ class Function(Declaration, Protocol):
     def objective(self, v: cp.Expression, /, *args: Any, **params: Any) -> Any:
         """CVXPY objective in v."""
 
+    def refine(self, v: float, /, *args: Any, **params: Any) -> float:
+        """The value from the minimiser v as a solver found it, right up to rounding."""
+
 
 class Set(Declaration, Protocol):
     """A convex set; formulas act on the last axis, on longdoubles and on Fractions alike."""

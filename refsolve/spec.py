@@ -57,6 +57,8 @@ class Symbol:
         How to draw one for an instance; by default from its kind, unit and range.
     infinite : bool
         Whether entries of a vector may be -inf or inf.
+    largest : float
+        Largest magnitude of a number.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Symbol:
     rows: str = "no"
     draws: Draw | None = field(default=None, compare=False, repr=False)
     infinite: bool = False
+    largest: float = LARGEST
 
     def range_text(self) -> str:
         """The range as text, e.g. ``integer, 1 <= k <= d``."""
@@ -147,10 +150,10 @@ class Symbol:
             value = value[()]
         if isinstance(value, bool | np.bool_) or not isinstance(value, wanted):
             raise self._refuse(value, "pass one plain number", d)
-        if self.kind == "real" and not math.isfinite(value):
+        if self.kind == "real" and (value != value or abs(value) == math.inf):
             raise self._refuse(value, "pass a finite number", d)
-        if self.kind == "real" and abs(value) > LARGEST:
-            raise self._refuse(value, f"rescale to magnitudes up to {LARGEST:g}", d)
+        if self.kind == "real" and abs(value) > self.largest:
+            raise self._refuse(value, f"rescale to magnitudes up to {self.largest:g}", d)
         if self.low is not None and (value < self.low or (self.low_open and value == self.low)):
             raise self._refuse(value, f"raise {self.name}", d)
         if self.normal and abs(value) < SMALLEST:

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 from markup import Html, table
 
-from verification.paper_statements import APART, WITNESSES, ClaimResult, items
+from verification.paper_statements import (
+    APART,
+    WITNESSES,
+    ClaimResult,
+    evaluated,
+    items,
+    unnumbered,
+)
 
 #: Who says it, beside the section.
 _VOICE = {"asserted": "the paper asserts it", "implied": "the paper implies it", "ours": "ours"}
@@ -54,23 +61,32 @@ def entry(result: ClaimResult) -> str:
     return "".join([*rows, "</dd>"])
 
 
+def _linked(result: ClaimResult) -> str:
+    """A row's status and number, linked to its entry."""
+    status, at = _text(result.status), anchor(result.paper, result.number)
+    return (
+        f"<span class='status {status}'>{status}</span> <a href='#{at}'>{_text(result.number)}</a>"
+    )
+
+
 def numbers(results: Sequence[ClaimResult]) -> Html:
-    """Every number of the papers: status of the rows about it, or why there is none."""
-    status = {(result.paper, result.number): result.status for result in results}
+    """Every number of the papers: status of the rows about it and what declares it; then the other rows."""
+    found = {(result.paper, result.number): result for result in results}
     titles = {result.paper: result.title for result in results}
     parts = []
     for paper, title in titles.items():
         body = []
         for item in items(paper):
-            about = "<br>".join(
-                f"<span class='status {_text(status[paper, row])}'>{_text(status[paper, row])}"
-                f"</span> {_text(row)}"
-                for row in item.rows
-            )
+            about = "<br>".join(_linked(found[paper, row]) for row in item.rows)
+            declared = "<br>".join(f"<code>{_text(call)}</code>" for call in item.calls)
             name = " ".join(filter(None, (item.name, item.edition)))
-            body.append((_text(name), about or _text(item.reason)))
-        shown = table(("number", "rows about it, or why there is none"), body, "ledger")
+            body.append((_text(name), about or _text(item.reason), declared or _text(item.apart)))
         summary = f"<summary>{_text(title)}: {len(body)} numbers</summary>"
+        for claim in unnumbered(paper):
+            result = found[paper, claim.number]
+            body.append((f"§{_text(claim.section)}", _linked(result), _text(evaluated(result))))
+        columns = ("number", "rows about it, or why there is none", "declared in refsolve")
+        shown = table(columns, body, "ledger")
         parts.append(f"<details>{summary}{shown}</details>")
     return Html("".join(parts))
 

@@ -88,6 +88,22 @@ def project(
     UnknownProblemError
         If the set has no exact projection.
     """
+    point, weight, checked = taken(object_name, a, rho, params)
+    module = importlib.import_module(f"{__name__}.{object_name}")
+    biased = {"rho": weight} if catalogue.has_rho(catalogue.load(object_name)) else {}
+    x = module.project(point, **biased, **checked)
+    value, gap = fenchel_young(object_name, x, point, weight, checked)
+    if gap != 0:  # the solution is unique, hence this is a defect of ours
+        raise AssertionError(
+            f"exact projection on {object_name} has gap {float(gap)}; please report it"
+        )
+    return ExactProjection(tuple(x), value, gap)
+
+
+def taken(
+    object_name: str, a: Sequence[Any] | Any, rho: Scalar, params: dict[str, Any]
+) -> tuple[list[Fraction], Fraction, dict[str, Any]]:
+    """The point, rho and the parameters of an exact projection, checked and rational; see `project`."""
     if object_name not in object_names():
         raise UnknownProblemError(object_name, object_names(), "exact projection")
     declaration = catalogue.load(object_name)
@@ -109,20 +125,9 @@ def project(
     # a Fraction may exceed every float: only its sign is in question
     RHO.check(float(min(rho, Fraction(1))) if isinstance(rho, Fraction) else rho)
     weight = rational(rho)
-    module = importlib.import_module(f"{__name__}.{object_name}")
-    checked |= sides
-    if catalogue.has_rho(declaration):
-        x = module.project(point, rho=weight, **checked)
-    elif weight == 0:
-        x = module.project(point, **checked)
-    else:
+    if weight != 0 and not catalogue.has_rho(declaration):
         raise InvalidParameterError("rho", rho, "no rho: this set has none", "drop rho")
-    value, gap = fenchel_young(object_name, x, point, weight, checked)
-    if gap != 0:  # the solution is unique, hence this is a defect of ours
-        raise AssertionError(
-            f"exact projection on {object_name} has gap {float(gap)}; please report it"
-        )
-    return ExactProjection(tuple(x), value, gap)
+    return point, weight, {**checked, **sides}
 
 
 def _rounded(value: Any) -> Any:

@@ -49,7 +49,7 @@ class ExactInference:
     maximisers: tuple[Inversions, ...]
 
 
-def _check(scores: Sequence[Scalar] | Array, y: ArrayLike) -> tuple[list[Fraction], list[bool]]:
+def checked(scores: Sequence[Scalar] | Array, y: ArrayLike) -> tuple[list[Fraction], list[bool]]:
     """Scores as the rational numbers that they are, and the mask of the positives."""
     if isinstance(scores, Sequence) and any(isinstance(v, Fraction) for v in scores):
         exactly = [exact.rational(v) for v in scores]
@@ -91,7 +91,7 @@ def _best(
     return ExactInference(value, objective(scores, positive, found[0])[1], found[0], tuple(found))
 
 
-def _sorted(scores: list[Fraction], positive: list[bool]) -> tuple[list[int], list[int]]:
+def by_score(scores: list[Fraction], positive: list[bool]) -> tuple[list[int], list[int]]:
     """Indices of positives and negatives by falling score, the first of equals first."""
     order = sorted(range(len(scores)), key=lambda i: -scores[i])
     return [i for i in order if positive[i]], [i for i in order if not positive[i]]
@@ -99,8 +99,8 @@ def _sorted(scores: list[Fraction], positive: list[bool]) -> tuple[list[int], li
 
 def enumerate_rankings(scores: Sequence[Scalar] | Array, y: ArrayLike) -> ExactInference:
     """Best of the (P+N over P) interleavings of the samples, sorted by score within the classes."""
-    s, positive = _check(scores, y)
-    above, below = _sorted(s, positive)
+    s, positive = checked(scores, y)
+    above, below = by_score(s, positive)
     P, N = len(above), len(below)
     _refuse(math.comb(P + N, P), len(s))
 
@@ -118,7 +118,7 @@ def enumerate_rankings(scores: Sequence[Scalar] | Array, y: ArrayLike) -> ExactI
 
 def permute(scores: Sequence[Scalar] | Array, y: ArrayLike) -> ExactInference:
     """Best of all n! orders, the inversions counted pair by pair; nothing is sorted."""
-    s, positive = _check(scores, y)
+    s, positive = checked(scores, y)
     _refuse(math.factorial(len(s)), len(s))
 
     def count(order: tuple[int, ...]) -> Inversions:
@@ -136,8 +136,8 @@ def permute(scores: Sequence[Scalar] | Array, y: ArrayLike) -> ExactInference:
 
 def gains(scores: Sequence[Scalar] | Array, y: ArrayLike) -> list[list[Fraction]]:
     """h_k(j), one list per negative by falling score, k = 1..P by falling score."""
-    s, positive = _check(scores, y)
-    above, below = _sorted(s, positive)
+    s, positive = checked(scores, y)
+    above, below = by_score(s, positive)
     P, N = len(above), len(below)
     return [
         [
@@ -159,8 +159,8 @@ def greedy(scores: Sequence[Scalar] | Array, y: ArrayLike) -> ExactInference:
     O(PN) rational operations. That the two agree is not assumed: compare ``value`` with
     `objective` of the inversions.
     """
-    s, positive = _check(scores, y)
-    above, below = _sorted(s, positive)
+    s, positive = checked(scores, y)
+    above, below = by_score(s, positive)
     value, opt = Fraction(0), []
     for column in gains(scores, y):
         delta = sums(column)

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from refsolve.exact import simplex
 from refsolve.exact._rational import ZERO, Vector, neighbours
+from refsolve.exact._thresholds import Named, clipped, ends
 
 
 def project(a: Vector, y: Sequence[bool], r: Fraction) -> list[Fraction]:
@@ -34,3 +35,19 @@ def project(a: Vector, y: Sequence[bool], r: Fraction) -> list[Fraction]:
         sides = iter(simplex.project(low, r, ZERO)), iter(simplex.project(high, r, ZERO))
         return [next(sides[int(side)]) for side in y]
     return [max(v + t if side else v - t, ZERO) for v, side in zip(a, y, strict=True)]
+
+
+def internals(a: Vector, x: Vector, y: Sequence[bool], r: Fraction) -> Named:
+    """Thresholds t + q on N and q - t on P, index sets and the multiplier 2q of the bound on the sum."""
+    s = sum(x, ZERO) / 2
+    low, high = ({i for i, side in enumerate(y) if bool(side) is up} for up in (False, True))
+    found = {"s": s, **ends(x, [ZERO] * len(x), [float("inf")] * len(x))}
+    del found["U"]
+    if not low or not high:
+        q, t = ZERO, max(a[i] for i in low) if low else -max(a[i] for i in high)
+    else:
+        first, last = (clipped([a[i] for i in s], [x[i] for i in s])["t"] for s in (low, high))
+        q, t = (first + last) / 2, (first - last) / 2
+        if q < 0:  # only at x = 0, where t has room
+            q, t = ZERO, first
+    return {**found, "t": t, "q": q, "lambda": 2 * q}

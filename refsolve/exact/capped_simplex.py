@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 from refsolve.exact._rational import ZERO, Vector, clip, neighbours
+from refsolve.exact._thresholds import Named, clipped
 
 
 def project(a: Vector, r: Fraction, cap: Fraction) -> list[Fraction]:
@@ -18,3 +19,9 @@ def project(a: Vector, r: Fraction, cap: Fraction) -> list[Fraction]:
     share = (s_left - r) / (s_left - s_right) if s_left > s_right else ZERO
     t = left + share * (right - left)
     return [clip(v - t, ZERO, cap) for v in a]
+
+
+def internals(a: Vector, x: Vector, r: Fraction, cap: Fraction) -> Named:
+    """Threshold, index sets and the multiplier of the sum, of any sign, which is the threshold."""
+    found = clipped(a, x, cap)
+    return {"s": r, "u": cap, **found, "lambda": found["t"]}

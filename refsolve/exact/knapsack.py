@@ -4,6 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 from refsolve.exact._rational import ZERO, Vector, neighbours
+from refsolve.exact._thresholds import Named, ends, threshold
 
 
 def project(a: Vector, b: Any, low: Any, high: Any, capacity: Fraction) -> list[Fraction]:
@@ -28,3 +29,9 @@ def project(a: Vector, b: Any, low: Any, high: Any, capacity: Fraction) -> list[
     falls = total(left) - total(right)
     share = (total(left) - capacity) / falls if falls else ZERO
     return point(left + share * (right - left))
+
+
+def internals(a: Vector, x: Vector, b: Vector, low: Any, high: Any, capacity: Fraction) -> Named:
+    """Threshold and multiplier of <b,x> = capacity, of any sign, and index sets."""
+    t = threshold(a, x, low, high, b)
+    return {"s": sum(x, ZERO), "t": t, **ends(x, low, high), "lambda": t}

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 from refsolve.exact._rational import ZERO, Vector
+from refsolve.exact._thresholds import Named, clipped
 
 
 def project(a: Vector, r: Fraction, rho: Fraction) -> list[Fraction]:
@@ -15,3 +16,10 @@ def project(a: Vector, r: Fraction, rho: Fraction) -> list[Fraction]:
         t = (partial - r) / count
     assert t is not None
     return [max(value - t, ZERO) for value in a]
+
+
+def internals(a: Vector, x: Vector, r: Fraction, rho: Fraction) -> Named:
+    """Threshold, index sets and the multiplier of the sum, of any sign: t = rho r + lambda."""
+    found = clipped(a, x)
+    del found["U"]
+    return {"s": r, **found, "lambda": found["t"] - rho * r}

@@ -11,6 +11,7 @@ from fractions import Fraction
 from operator import itemgetter
 
 from refsolve.exact._rational import ZERO, Vector, clip, neighbours
+from refsolve.exact._thresholds import Named, clipped
 
 Pieces = list[tuple[int, int, int]]
 
@@ -71,3 +72,31 @@ def _at(pieces: Pieces, delta: Fraction | int) -> Fraction:
     """Value of the inverse at delta (its largest value at delta = 0)."""
     start, level, slope = pieces[bisect_right(pieces, delta, key=itemgetter(0)) - 1]
     return level + Fraction(delta - start) / slope
+
+
+def internals(a: Vector, x: Vector, k: int, r: Fraction | None, rho: Fraction) -> Named:
+    """Thresholds, index sets and multipliers: t = rho s + lambda - p/k, p = sum_i (a_i - t - u)_+.
+
+    At x = 0 lambda is the least that is possible, and t is the largest.
+    """
+    s = sum(x, ZERO)
+    u = s / k
+    found = clipped(a, x, u)
+    if s == 0:
+        order = sorted(a, reverse=True)
+        least = max(ZERO, sum(order[:k], ZERO) / k) if r == 0 and k <= len(a) else ZERO
+        found["t"] = least - _share(order, k, least)
+    t = found["t"]
+    p = sum((v - t - u for v in a if v > t + u), ZERO)
+    return {"s": s, "u": u, **found, "p": p, "lambda": t - rho * s + p / k}
+
+
+def _share(order: Vector, k: int, least: Fraction) -> Fraction:
+    """The least p/k with p = sum_i (a_i - t)_+ at t = least - p/k."""
+    above, share = ZERO, ZERO
+    for count in range(min(k, len(order) + 1)):  # so many entries are above t
+        share = (above - count * least) / (k - count)
+        if count == len(order) or least - share >= order[count]:
+            break
+        above += order[count]
+    return share

@@ -7,6 +7,7 @@ monotone in t and s is piecewise linear with knots a_i and a_i - r/k.
 from fractions import Fraction
 
 from refsolve.exact._rational import ZERO, Vector, clip, neighbours
+from refsolve.exact._thresholds import Named, clipped
 
 
 def project(a: Vector, k: int, r: Fraction, rho: Fraction) -> list[Fraction]:
@@ -33,3 +34,14 @@ def project(a: Vector, k: int, r: Fraction, rho: Fraction) -> list[Fraction]:
         if rho * s_left > left:
             t = max(t, left + (rho * s_left - left) / (1 - rho * slope))
     return [clip(v - t, ZERO, cap) for v in a]
+
+
+def internals(a: Vector, x: Vector, k: int, r: Fraction, rho: Fraction) -> Named:
+    """Thresholds, index sets and the multiplier of the bound on the sum: t = rho s + lambda."""
+    s, u = sum(x, ZERO), r / k
+    found = clipped(a, x, u)
+    if s < r:
+        found["t"] = rho * s
+    t = found["t"]
+    p = sum((a[i] - t - u for i in found["U"]), ZERO)
+    return {"s": s, "u": u, **found, "p": p, "lambda": t - rho * s}

@@ -117,7 +117,7 @@ def function_value(value: object, t: Float) -> Certificate:
     r = abs(residual) + noise
     bound = w if residual > noise else w + r
     with np.errstate(over="ignore"):
-        error = min(w * np.expm1(r / (1 + w * np.exp(-r))), r * bound / (1 + bound))
+        error = min(w * np.expm1(r / (1 + w * np.exp(-r))), r * (bound / (1 + bound)))
     return Certificate(up(error), 0.0, up(error), float(w), float(w))
 
 

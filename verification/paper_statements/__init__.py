@@ -19,8 +19,16 @@ from verification.paper_statements._ledger import (
     run_claims,
     try_claim,
 )
-from verification.paper_statements._markdown import headline, to_markdown
-from verification.paper_statements._numbered import Item, items, missing, named, unknown
+from verification.paper_statements._markdown import evaluated, headline, to_markdown
+from verification.paper_statements._numbered import (
+    Item,
+    items,
+    missing,
+    named,
+    undeclared,
+    unknown,
+    unnumbered,
+)
 from verification.paper_statements._record import Edition, Paper
 from verification.paper_statements._trial import Inputs, Rng, Trial
 
@@ -39,6 +47,7 @@ __all__ = [
     "Trial",
     "Voice",
     "claims",
+    "evaluated",
     "headline",
     "items",
     "missing",
@@ -48,5 +57,7 @@ __all__ = [
     "run_claims",
     "to_markdown",
     "try_claim",
+    "undeclared",
     "unknown",
+    "unnumbered",
 ]

@@ -1,11 +1,24 @@
 """Biased projections in rational arithmetic, with their optimality checked here, and partitions."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from refsolve import exact
-from verification.paper_statements._rational import Vector, dot, draw_vector, scale, square
-from verification.paper_statements._topk import ONE, ZERO, hinge_alpha, top
+from verification.paper_statements._rational import Matrix, Vector, dot, draw_vector, scale, square
+from verification.paper_statements._topk import (
+    ONE,
+    ZERO,
+    Loss,
+    alpha_halfspaces,
+    beta_halfspaces,
+    hinge_alpha,
+    hinge_beta,
+    inside,
+    pieces_alpha,
+    pieces_beta,
+    top,
+)
 from verification.paper_statements._trial import Inputs, Rng
 
 
@@ -40,12 +53,44 @@ def project_simplex(a: Vector, k: int, rho: Fraction, r: Fraction) -> Vector:
     return x
 
 
-def smooth_hinge_alpha(z: Vector, k: int, gamma: Fraction) -> Fraction:
-    """max{<z,b> - gamma/2 ||b||^2 : b in the top-k simplex}; the hinge itself for gamma = 0."""
-    if gamma == 0:
-        return hinge_alpha(z, k)
-    b = project_simplex(scale(1 / gamma, z), k, ZERO, ONE)
-    return dot(z, b) - gamma / 2 * square(b)
+def project_simplex_beta(a: Vector, k: int, rho: Fraction, r: Fraction) -> Vector:
+    """The biased projection on the beta simplex of radius r, proved optimal.
+
+    <-g,x> must be the largest <-g,v> over its vertices r 1_S/k, |S| <= k.
+    """
+    x = list(exact.project("topk_simplex_beta", a, k=k, r=r, rho=rho).x)
+    s = sum(x, ZERO)
+    descent = [w - v - rho * s for v, w in zip(x, a, strict=True)]
+    largest = r / k * top([max(ZERO, v) for v in descent], k)
+    if not inside(x, beta_halfspaces(len(x), k, r)) or dot(descent, x) != largest:
+        raise ArithmeticError(f"projection of {a} on the top-{k} simplex beta is not optimal")
+    return x
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One of the two top-k hinges over the others, with its dual set and projection."""
+
+    hinge: Loss
+    pieces: Callable[[int, int], Matrix]
+    halfspaces: Callable[..., tuple[Matrix, Vector]]
+    project: Callable[[Vector, int, Fraction, Fraction], Vector]
+
+    def smooth_hinge(self, z: Vector, k: int, gamma: Fraction) -> Fraction:
+        """max{<z,b> - gamma/2 ||b||^2 : b in the dual set}; the hinge itself for gamma = 0."""
+        if gamma == 0:
+            return self.hinge(z, k)
+        b = self.project(scale(1 / gamma, z), k, ZERO, ONE)
+        return dot(z, b) - gamma / 2 * square(b)
+
+
+#: By the word that is an instance's argument ``variant``.
+VARIANTS = {
+    "alpha": Variant(hinge_alpha, pieces_alpha, alpha_halfspaces, project_simplex),
+    "beta": Variant(hinge_beta, pieces_beta, beta_halfspaces, project_simplex_beta),
+}
+smooth_hinge_alpha = VARIANTS["alpha"].smooth_hinge
+smooth_hinge_beta = VARIANTS["beta"].smooth_hinge
 
 
 @dataclass(frozen=True)

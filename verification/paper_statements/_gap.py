@@ -7,7 +7,15 @@ from fractions import Fraction
 import numpy as np
 
 from verification.paper_statements._cone import smooth_hinge_alpha
-from verification.paper_statements._erm import Problem, draw_problem, dual, norm2, primal, weights
+from verification.paper_statements._erm import (
+    Conjugate,
+    Problem,
+    draw_problem,
+    dual,
+    norm2,
+    primal,
+    weights,
+)
 from verification.paper_statements._oracle import dual_solution, primal_solution
 from verification.paper_statements._rational import Array, Matrix, Vector, dot, square
 from verification.paper_statements._topk import ZERO, Loss, conjugate, costs
@@ -87,15 +95,16 @@ def check_meeting(
     lam_factor: int,
     dual_name: str,
     gamma: Fraction,
+    conjugate: Conjugate,
 ) -> None:
     """Whether CVXPY's least primal and largest dual value agree.
 
-    The primal is that of the loss `object_name` with values `loss`; the dual is the one of the papers.
-    Both values are taken in rational arithmetic, at points that are feasible.
+    The primal is that of the loss `object_name` with values `loss`; the dual is that of `dual_name` with
+    the conjugate of the papers. Both values are taken in rational arithmetic, at points that are feasible.
     """
     solved = replace(problem, lam=lam_factor * problem.lam)
     least = primal(solved, primal_solution(solved, object_name, gamma), loss)
-    largest = dual(problem, dual_solution(problem, dual_name, gamma), smooth_conjugate(gamma))
+    largest = dual(problem, dual_solution(problem, dual_name, gamma), conjugate)
     if largest is None:
         raise ArithmeticError("the dual solution was not moved into the domain")
     # P(0) <= 1 bounds both values; the solver's accuracy is 1e-8 of it.

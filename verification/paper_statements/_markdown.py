@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from verification.paper_statements._claim import VOICES, WITNESSES, ClaimResult
-from verification.paper_statements._numbered import items
+from verification.paper_statements._claim import APART, VOICES, WITNESSES, ClaimResult
+from verification.paper_statements._numbered import items, unnumbered
 from verification.report.page import escaped
 
 COLUMNS = (
@@ -58,7 +58,7 @@ def to_markdown(results: Sequence[ClaimResult]) -> str:
     for paper in dict.fromkeys(result.paper for result in results):
         rows = [result for result in results if result.paper == paper]
         parts += [f"## {escaped(rows[0].title)}", "", *_table(rows), "", *_remarks(rows), ""]
-        parts += [*_numbers(paper), ""]
+        parts += [*_numbers(paper, rows), ""]
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -86,12 +86,30 @@ def _table(rows: Sequence[ClaimResult]) -> list[str]:
     return lines
 
 
-def _numbers(paper: str) -> list[str]:
-    """Every number of the paper, and the rows about it."""
-    lines = ["| what the paper numbers | rows, or why there is none |", "|---|---|"]
+def evaluated(result: ClaimResult) -> str:
+    """What of `refsolve` a row evaluates on its instances, or why it has nothing to evaluate."""
+    names = (name for name in result.product if name.startswith("refsolve"))
+    return ", ".join(names) or APART[result.apart]
+
+
+def _numbers(paper: str, results: Sequence[ClaimResult]) -> list[str]:
+    """Every number of the paper, the rows about it and what declares it; then the other rows."""
+    lines = [
+        "| what the paper numbers | rows, or why there is none | declared in refsolve |",
+        "|---|---|---|",
+    ]
     for item in items(paper):
         name = " ".join(filter(None, (item.name, item.edition)))
-        lines.append(f"| {escaped(name)} | {escaped('; '.join(item.rows) or item.reason)} |")
+        rows = "; ".join(item.rows) or item.reason
+        declared = ", ".join(f"`{name}`" for name in item.calls) or escaped(item.apart)
+        lines.append(f"| {escaped(name)} | {escaped(rows)} | {declared} |")
+    by_number = {result.number: result for result in results}
+    for claim in unnumbered(paper):
+        if claim.number in by_number:
+            about = evaluated(by_number[claim.number])
+            lines.append(
+                f"| section {claim.section} | {escaped(claim.number)} | {escaped(about)} |"
+            )
     return lines
 
 

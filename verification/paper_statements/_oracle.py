@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import refsolve
-from refsolve import exact
+from refsolve import catalogue, exact
 from verification.paper_statements._erm import Problem, column
 from verification.paper_statements._rational import Array, Vector
 from verification.paper_statements._trial import Inputs
@@ -22,19 +22,22 @@ def features(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     return np.array(problem.examples, dtype=float), np.array(problem.labels)
 
 
-def feasible(x: Any, k: int, radius: Fraction) -> Vector:
-    """The nearest point of the top-k simplex."""
-    return list(exact.project("topk_simplex_alpha", rational(x), k=k, r=radius).x)
+def feasible(loss: str, x: Any, k: int, radius: Fraction) -> Vector:
+    """The nearest point of the loss's dual set."""
+    module = catalogue.load(loss)
+    size = {"k": k, **getattr(module, "dual_params", {})}
+    return list(exact.project(module.dual_set, rational(x), **size, r=radius).x)
 
 
-def _smoothing(gamma: Fraction) -> Inputs:
-    return {"gamma": float(gamma)} if gamma else {}
+def _parameters(problem: Problem, loss: str, gamma: Fraction) -> Inputs:
+    known = {"k": problem.k, "gamma": float(gamma)}
+    return {name: known[name] for name in catalogue.load(loss).SPEC.names}
 
 
 def _data(problem: Problem, loss: str, gamma: Fraction) -> Inputs:
     x, y = features(problem)
-    given = {"loss": loss, "X": x, "y": y, "lam": float(problem.lam), "k": problem.k}
-    return {**given, "n_classes": problem.m, **_smoothing(gamma)}
+    given = {"loss": loss, "X": x, "y": y, "lam": float(problem.lam), "n_classes": problem.m}
+    return {**given, **_parameters(problem, loss, gamma)}
 
 
 def primal_solution(problem: Problem, loss: str, gamma: Fraction) -> Array:
@@ -47,7 +50,7 @@ def dual_solution(problem: Problem, loss: str, gamma: Fraction) -> Array:
     """Columns that maximise D up to the solver's accuracy, moved into the domain."""
     found = np.asarray(refsolve.solve("multiclass_erm.dual", **_data(problem, loss, gamma)).x)
     pairs = zip(-found, problem.labels, strict=True)
-    blocks = [(feasible(np.delete(a, y), problem.k, problem.radius), y) for a, y in pairs]
+    blocks = [(feasible(loss, np.delete(a, y), problem.k, problem.radius), y) for a, y in pairs]
     return np.array([column(x, y) for x, y in blocks])
 
 
@@ -60,6 +63,6 @@ def update_solution(problem: Problem, q: Array, y: int, k_ii: Fraction, gamma: F
         "k_ii": float(k_ii),
         "C": float(problem.radius),
     }
-    given |= {"k": problem.k, **_smoothing(gamma)}
+    given |= _parameters(problem, loss, gamma)
     found = np.asarray(refsolve.solve(f"{loss}.sdca_update", **given).x)
-    return feasible(np.delete(-found, y), problem.k, problem.radius)
+    return feasible(loss, np.delete(-found, y), problem.k, problem.radius)

@@ -17,11 +17,11 @@ import numpy as np
 from refsolve import catalogue, exact
 from verification.paper_statements import _erm
 from verification.paper_statements._compared import ROUNDED, SOLVED, Compared, first, floats
-from verification.paper_statements._cone import project_cone, project_simplex, smooth_hinge_alpha
+from verification.paper_statements._cone import VARIANTS, project_cone, project_simplex
 from verification.paper_statements._entropies import entropy_alpha, entropy_beta, ratios
 from verification.paper_statements._ranking import delta, slack
 from verification.paper_statements._svm import Plus
-from verification.paper_statements._topk import ONE, ZERO, hinge_alpha, hinge_beta, margins
+from verification.paper_statements._topk import ONE, ZERO, margins
 from verification.paper_statements._trial import Inputs
 
 #: Instances of a row that are evaluated.
@@ -70,14 +70,14 @@ def _loss(object_name: str, z: Any, wanted: Any, **params: Any) -> Iterator[Comp
 
 
 def hinges(z: Any, k: int, gamma: Fraction | None = None) -> Iterator[Compared]:
-    """The hinges over the others, and the smooth one."""
+    """The hinges over the others, and the smooth ones."""
     if k > len(z):
         return
-    yield from _loss("topk_hinge_alpha", z, hinge_alpha(z, k), k=k)
-    yield from _loss("topk_hinge_beta", z, hinge_beta(z, k), k=k)
-    if gamma:
-        wanted = smooth_hinge_alpha(list(z), k, gamma)
-        yield from _loss("smooth_topk_hinge_alpha", z, wanted, k=k, gamma=float(gamma))
+    for word, variant in VARIANTS.items():
+        yield from _loss(f"topk_hinge_{word}", z, variant.hinge(z, k), k=k)
+        if gamma:
+            wanted = variant.smooth_hinge(list(z), k, gamma)
+            yield from _loss(f"smooth_topk_hinge_{word}", z, wanted, k=k, gamma=float(gamma))
 
 
 def _scores(inputs: Inputs) -> Iterator[Compared]:
@@ -191,9 +191,8 @@ def _root(inputs: Inputs) -> Iterator[Compared]:
         v = 1.0 + abs(v) % 1
     t = v + math.log(v)
     yield Compared("fast.functions.lambert_w_exp.value", lambert_w_exp.value(t), v, ROUNDED)
-    yield Compared(
-        "refsolve lambert_w_exp.value", refsolve.solve("lambert_w_exp.value", t=t).value, v, SOLVED
-    )
+    found = refsolve.solve("lambert_w_exp.value", t=t).value
+    yield Compared("refsolve lambert_w_exp.value", found, v, ROUNDED)
 
 
 # --------------------------------------------------------------------------------------- sets
@@ -249,7 +248,7 @@ def _shapes(inputs: Inputs) -> Iterator[Compared]:
 
 
 def _risk(inputs: Inputs) -> Iterator[Compared]:
-    """P of the regularised risk with the top-k hinge, from the declared model and from the fast loss."""
+    """P of the regularised risk with a top-k hinge, from the declared model and from the fast loss."""
     import fast
     from refsolve.models import multiclass_erm
 
@@ -257,10 +256,11 @@ def _risk(inputs: Inputs) -> Iterator[Compared]:
     rows, width = inputs.get("w"), problem.examples.shape[1]
     if rows is None:
         rows = [[ONE * (i - j) for j in range(width)] for i in range(problem.m)]
-    wanted = float(_erm.primal(problem, np.array(rows), hinge_alpha))
+    variant = inputs.get("variant", "alpha")
+    wanted = float(_erm.primal(problem, np.array(rows), VARIANTS[variant].hinge))
     X, W = np.array(problem.examples, dtype=float), np.array(rows, dtype=float).T
-    y, lam, name = np.array(problem.labels), float(problem.lam), "topk_hinge_alpha"
-    value = np.mean(fast.losses.topk_hinge_alpha.value(X @ W, y, k=problem.k))
+    y, lam, name = np.array(problem.labels), float(problem.lam), f"topk_hinge_{variant}"
+    value = np.mean(getattr(fast.losses, name).value(X @ W, y, k=problem.k))
     value += lam / 2 * (W**2).sum()
     yield Compared(f"fast.losses.{name}.value", value, wanted, ROUNDED)
     given = {"X": X, "W": W.T, "lam": lam, "k": problem.k, "n_classes": problem.m}

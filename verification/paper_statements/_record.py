@@ -40,6 +40,9 @@ class Edition:
         Item to the reason why there is nothing in it to try.
     same
         Item to the item of the first edition that it is, where both print it.
+    declared
+        Items, several in one text, to the operations and functions of `refsolve` that declare what they
+        state, or to what they are about instead.
     suffix
         Words at the end of a row's number that name this edition; "" for the first.
     """
@@ -48,6 +51,7 @@ class Edition:
     stated_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     nothing: Mapping[str, str] = field(default_factory=dict)
     same: Mapping[str, str] = field(default_factory=dict)
+    declared: Mapping[str, list[str] | str] = field(default_factory=dict)
     suffix: str = ""
 
     def items(self) -> list[str]:

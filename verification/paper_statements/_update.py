@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from verification.paper_statements._cone import project_simplex
+from verification.paper_statements._cone import VARIANTS
 from verification.paper_statements._erm import (
     Problem,
     column,
@@ -17,7 +17,7 @@ from verification.paper_statements._erm import (
 )
 from verification.paper_statements._oracle import update_solution
 from verification.paper_statements._rational import Array, draw_vector, square
-from verification.paper_statements._topk import alpha_halfspaces, inside, pieces_alpha
+from verification.paper_statements._topk import inside
 from verification.paper_statements._trial import Inputs, Rng, Trial
 
 #: (q, y, <x_i,x_i>, gamma n lam) -> b
@@ -27,25 +27,27 @@ Bias = Callable[[Fraction, Fraction], Fraction]
 Radius = Callable[[Problem], Fraction]
 
 
-def smooth_conjugate(gamma: Fraction) -> Callable[[Array, int], Fraction | None]:
-    """gamma/2 ||v||^2 - <1,v> on the top-k simplex of the others, None (+infinity) outside."""
+def smooth_conjugate(
+    gamma: Fraction, variant: str = "alpha"
+) -> Callable[[Array, int], Fraction | None]:
+    """gamma/2 ||v||^2 - <1,v> on the dual set of the hinge over the others, None (+infinity) outside."""
 
     def value(v: Array, k: int) -> Fraction | None:
-        if not inside(v, alpha_halfspaces(len(v), k)):
+        if not inside(v, VARIANTS[variant].halfspaces(len(v), k)):
             return None
         return gamma / 2 * square(v) - sum(v)
 
     return value
 
 
-def draw_update(rng: Rng, zero_examples: bool = False) -> Inputs:
+def draw_update(rng: Rng, zero_examples: bool = False, variant: str = "alpha") -> Inputs:
     """A problem with a dual point, an example i, and two candidate blocks for it."""
     problem = draw_problem(rng)
     i = int(rng.integers(problem.n))
     if square(problem.examples[i]) == 0 and not zero_examples:
         problem.examples[i] += 1
     d = problem.m - 1
-    corners = pieces_alpha(d, problem.k)
+    corners = VARIANTS[variant].pieces(d, problem.k)
 
     def point() -> Array:
         return draw_block(rng, corners, problem.radius)
@@ -57,6 +59,7 @@ def draw_update(rng: Rng, zero_examples: bool = False) -> Inputs:
         "i": i,
         "x": point(),
         "other": stray,
+        "variant": variant,
     }
 
 
@@ -94,8 +97,10 @@ def check_identity(
     target: Target,
     bias: Bias,
     radius: Radius,
+    variant: str,
+    over: str = "alpha",
 ) -> None:
-    """Whether D and the printed objective differ by a negative factor and a constant.
+    """Whether D and the printed objective over the printed set differ by a negative factor and a constant.
 
     On the printed set: D(x) - D(x') = -lam (<x_i,x_i> + gamma n lam)/2 (objective difference);
     outside of it: D = -infinity. The exact projection must then beat every candidate.
@@ -103,14 +108,15 @@ def check_identity(
     y, smoothing = problem.labels[i], gamma * problem.n * problem.lam
     q, k_ii = partial_scores(problem, columns, i)
     b, rho, r = target(q, y, k_ii, smoothing), bias(k_ii, smoothing), radius(problem)
-    conjugate = smooth_conjugate(gamma)
+    conjugate = smooth_conjugate(gamma, variant)
 
     def value(candidate: Array) -> Fraction | None:
         return dual(problem, with_block(columns, i, candidate, y), conjugate)
 
     at_x, at_other = value(x), value(other)
     trial.exactly(
-        (at_other is not None) == inside(other, alpha_halfspaces(problem.m - 1, problem.k, r)),
+        (at_other is not None)
+        == inside(other, VARIANTS[over].halfspaces(problem.m - 1, problem.k, r)),
         "D is finite on another set",
     )
     if at_x is not None and at_other is not None:
@@ -121,7 +127,7 @@ def check_identity(
             dual_difference=at_x - at_other,
             objective_difference=difference,
         )
-    best = np.array(project_simplex(list(b), problem.k, rho, r))
+    best = np.array(VARIANTS[over].project(list(b), problem.k, rho, r))
     at_best = value(best)
     trial.exactly(
         at_best is not None and all(at_best >= v for v in (at_x, at_other) if v is not None),
@@ -146,7 +152,7 @@ def check_numerically(
     y, smoothing = problem.labels[i], gamma * problem.n * problem.lam
     q, k_ii = partial_scores(problem, columns, i)
     b, rho, r = target(q, y, k_ii, smoothing), bias(k_ii, smoothing), radius(problem)
-    printed = np.array(project_simplex(list(b), problem.k, rho, r))
+    printed = np.array(VARIANTS["alpha"].project(list(b), problem.k, rho, r))
     found = np.array(update_solution(problem, q, y, k_ii, gamma))
     conjugate = smooth_conjugate(gamma)
     at_printed = dual(problem, with_block(columns, i, printed, y), conjugate)

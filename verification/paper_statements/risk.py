@@ -10,16 +10,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
-from refsolve import exact
 from verification.paper_statements._rational import (
     Matrix,
     Vector,
-    add,
     dot,
     maximise,
     put,
-    scale,
-    square,
 )
 from verification.paper_statements._topk import ONE, ZERO, indicator, pieces_alpha, pieces_beta, top
 from verification.paper_statements._trial import Rng
@@ -60,16 +56,6 @@ def value(pieces: list[Piece], g: Sequence[Fraction]) -> Fraction:
 def risk(p: Vector, loss: list[list[Piece]], g: Sequence[Fraction]) -> Fraction:
     """Expected loss of the scores g."""
     return sum((p_y * value(pieces, g) for p_y, pieces in zip(p, loss, strict=True)), ZERO)
-
-
-def smooth_hinge_beta(z: Vector, k: int, gamma: Fraction) -> Fraction:
-    """Maximum of <z,x> - gamma/2 ||x||^2 over 0 <= x_i <= 1/k, <1,x> <= 1, proved optimal."""
-    x = list(exact.project("topk_simplex_beta", scale(1 / gamma, z), k=k, r=ONE).x)
-    # optimal: <slope, v - x> <= 0 for all v of the set, so for the 1/k on its largest entries
-    slope = add(z, scale(-gamma, x))
-    if dot(slope, x) != top([max(ZERO, v) for v in slope], k) / k:
-        raise ArithmeticError(f"projection of {z} on the top-{k} simplex beta is not optimal")
-    return dot(z, x) - gamma / 2 * square(x)
 
 
 @dataclass(frozen=True)

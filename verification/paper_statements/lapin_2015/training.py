@@ -9,6 +9,7 @@ import numpy as np
 
 from refsolve import exact
 from verification.paper_statements import Inputs, Rng, Trial
+from verification.paper_statements._cone import VARIANTS
 from verification.paper_statements._erm import (
     Problem,
     block,
@@ -37,8 +38,6 @@ from verification.paper_statements._topk import (
     hinge_beta,
     linear_on,
     margins,
-    pieces_alpha,
-    pieces_beta,
 )
 from verification.paper_statements._update import (
     check_identity,
@@ -55,13 +54,10 @@ from verification.paper_statements.lapin_2015.conjugates import all_classes, oth
 # Theorem 1: the regularised primal problem and its Fenchel dual.
 # ==========================================================================================
 
-#: Compatible losses: the two hinges of the other classes, each with its slopes.
-VARIANTS = {"alpha": (hinge_alpha, pieces_alpha), "beta": (hinge_beta, pieces_beta)}
-
 
 def conjugate_in_u(v: Array, k: int, variant: str) -> Fraction | None:
     """Conjugate of u -> loss(u + 1) over the other classes, by a linear program."""
-    slopes = VARIANTS[variant][1](len(v), k)
+    slopes = VARIANTS[variant].pieces(len(v), k)
     return conjugate(slopes, [sum(slope, Fraction(0)) for slope in slopes], list(v))
 
 
@@ -86,7 +82,7 @@ def dual_printed(
 
 def _draw_theorem_1(rng: Rng) -> Inputs:
     problem, variant = draw_problem(rng), str(rng.choice(list(VARIANTS)))
-    points = VARIANTS[variant][1](problem.m - 1, problem.k)
+    points = VARIANTS[variant].pieces(problem.m - 1, problem.k)
     dimension = problem.examples.shape[1]
     w = [draw_vector(rng, dimension, spread=2) for _ in range(problem.m)]
     columns = [column(draw_block(rng, points, problem.radius), y) for y in problem.labels]
@@ -104,7 +100,7 @@ def _check_theorem_1(
     recover: Callable[[Problem, Array], Array],
 ) -> None:
     """P(W) - D(A) = (1/n) sum of Fenchel-Young residuals + lam/2 ||W - X A'||^2, term by term."""
-    recovered, loss = recover(problem, columns), VARIANTS[variant][0]
+    recovered, loss = recover(problem, columns), VARIANTS[variant].hinge
     residuals = []
     for x, y, a in zip(problem.examples, problem.labels, columns, strict=True):
         z = margins(w @ x, y)
@@ -190,6 +186,7 @@ STRONG_DUALITY = stated(
         "lam_factor": 1,
         "dual_name": "topk_hinge_alpha",
         "gamma": ZERO,
+        "conjugate": smooth_conjugate(ZERO),
     },
     wrong={
         "loss (3) as printed": {
@@ -226,8 +223,8 @@ WRONG: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def _draw_proposition_4(rng: Rng) -> Inputs:
-    return {**draw_update(rng), "gamma": ZERO}
+def _draw_proposition_4(rng: Rng, variant: str = "alpha") -> Inputs:
+    return {**draw_update(rng, variant=variant), "gamma": ZERO}
 
 
 PROPOSITION_4 = stated(
@@ -240,6 +237,13 @@ NUMERICALLY = stated(
     check=check_numerically,
     says=SAYS,
     wrong=WRONG,
+)
+
+UPDATE_BETA = PROPOSITION_4.also(
+    "Equation (5), update of Prox-SDCA",
+    draw=partial(_draw_proposition_4, variant="beta"),
+    says={"over": "beta"},
+    wrong={**WRONG, "the alpha set": {"over": "alpha"}},
 )
 
 # ------------------------------------------------------------------------------------- zero examples
@@ -317,12 +321,12 @@ EPSILON = Fraction(1, 10_000)
 EPOCHS = 300
 
 
-def update(b: Vector, k: int, radius: Fraction) -> Vector:
+def update(b: Vector, k: int, radius: Fraction, over: str = "alpha", rho: Fraction = ONE) -> Vector:
     """New block x: the biased projection of Proposition 4, to the last bit."""
-    return list(exact.project("topk_simplex_alpha", b, k=k, r=radius, rho=1).x)
+    return list(exact.project(f"topk_simplex_{over}", b, k=k, r=radius, rho=rho).x)
 
 
-def _draw_algorithm_1(rng: Rng) -> Inputs:
+def _draw_algorithm_1(rng: Rng, variant: str = "alpha") -> Inputs:
     n, m = int(rng.integers(4, 9)), int(rng.integers(3, 6))
     examples = [
         [Fraction(int(v), 2) for v in rng.integers(-4, 5, size=2)] + [ONE] for _ in range(n)
@@ -336,6 +340,7 @@ def _draw_algorithm_1(rng: Rng) -> Inputs:
             lam=Fraction(int(rng.integers(2, 9)), 8),
         ),
         "seed": int(rng.integers(1 << 30)),
+        "variant": variant,
     }
 
 
@@ -344,20 +349,24 @@ def _dual_value(problem: Problem, w: np.ndarray, blocks: np.ndarray) -> float:
     return float(problem.lam) * (blocks.sum() - (w * w).sum() / 2)
 
 
-def _certified_gap(problem: Problem, blocks: np.ndarray) -> tuple[Fraction, Fraction]:
+def _certified_gap(problem: Problem, blocks: np.ndarray, variant: str) -> tuple[Fraction, Fraction]:
     """(P(W), D(A)) in rational arithmetic at W = XA', each block first moved into the domain."""
     columns = []
     for row, y in zip(blocks, problem.labels, strict=True):
-        moved = exact.project("topk_simplex_alpha", row, k=problem.k, r=problem.radius).x
-        columns.append(column(list(moved), y))
+        moved = VARIANTS[variant].project(
+            [Fraction(v) for v in row], problem.k, ZERO, problem.radius
+        )
+        columns.append(column(moved, y))
     found = np.array(columns)
-    value = dual(problem, found, smooth_conjugate(ZERO))
+    value = dual(problem, found, smooth_conjugate(ZERO, variant))
     if value is None:
         raise ArithmeticError("a projected block lies outside of the domain")
-    return primal(problem, weights(problem, found), hinge_alpha), value
+    return primal(problem, weights(problem, found), VARIANTS[variant].hinge), value
 
 
-def _check_algorithm_1(trial: Trial, *, problem: Problem, seed: int, update: Update) -> None:
+def _check_algorithm_1(
+    trial: Trial, *, problem: Problem, seed: int, variant: str, update: Update
+) -> None:
     rng = np.random.default_rng(seed)
     x = np.array(problem.examples, dtype=float)
     radius, k = problem.radius, problem.k
@@ -377,10 +386,10 @@ def _check_algorithm_1(trial: Trial, *, problem: Problem, seed: int, update: Upd
             after = _dual_value(problem, w, blocks)
             drop, before = max(drop, before - after), after
         if epoch % 10 == 9:
-            p, d = _certified_gap(problem, blocks)
+            p, d = _certified_gap(problem, blocks, variant)
             if p - d <= EPSILON * p:
                 break
-    p, d = _certified_gap(problem, blocks)
+    p, d = _certified_gap(problem, blocks, variant)
     # An update is exact up to rounding: D moves by a few units in the last place of P(0) = 1.
     trial.within(drop, 1e-13, "an update lowers the dual objective")
     trial.within(
@@ -400,12 +409,18 @@ ALGORITHM_1 = stated(
         "half of each block": {
             "update": lambda b, k, radius: scale(Fraction(1, 2), update(b, k, radius))
         },
-        "projection without the bias": {
-            "update": lambda b, k, radius: list(
-                exact.project("topk_simplex_alpha", b, k=k, r=radius).x
-            )
-        },
+        "projection without the bias": {"update": partial(update, rho=ZERO)},
         "radius 1": {"update": lambda b, k, radius: update(b, k, ONE)},
+    },
+)
+
+ALGORITHM_1_BETA = ALGORITHM_1.also(
+    "Algorithm 1 with (5)",
+    draw=partial(_draw_algorithm_1, variant="beta"),
+    says={"update": partial(update, over="beta")},
+    wrong={
+        "projection on the alpha set": {"update": update},
+        "projection without the bias": {"update": partial(update, over="beta", rho=ZERO)},
     },
 )
 

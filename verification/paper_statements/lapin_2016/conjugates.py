@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from verification.paper_statements import Inputs, Rng, Trial
-from verification.paper_statements._cone import project_simplex, smooth_hinge_alpha
+from verification.paper_statements._cone import VARIANTS
 from verification.paper_statements._gap import of_differences
 from verification.paper_statements._logs import Log, binary, entropy_term, log
 from verification.paper_statements._rational import (
@@ -282,25 +283,24 @@ Projection = Callable[[Vector, int, Fraction], Vector]
 SmoothHingeConjugate = Callable[[Vector, Vector, int, Fraction], Fraction | None]
 
 
-def projection(z: Vector, k: int, gamma: Fraction) -> Vector:
+def projection(z: Vector, k: int, gamma: Fraction, variant: str = "alpha") -> Vector:
     """Projection of z on the top-k simplex of radius gamma."""
-    return project_simplex(z, k, ZERO, gamma)
+    return VARIANTS[variant].project(z, k, ZERO, gamma)
 
 
-def smooth_hinge_conjugate(b: Vector, c: Vector, k: int, gamma: Fraction) -> Fraction | None:
+def smooth_hinge_conjugate(
+    b: Vector, c: Vector, k: int, gamma: Fraction, variant: str = "alpha"
+) -> Fraction | None:
     """gamma/2 ||b||^2 - <c,b> on the top-k simplex."""
-    if not inside(b, alpha_halfspaces(len(b), k)):
+    if not inside(b, VARIANTS[variant].halfspaces(len(b), k)):
         return None
     return gamma / 2 * square(b) - dot(c, b)
 
 
-def _on_beta(b: Vector, c: Vector, k: int, gamma: Fraction) -> Fraction | None:
-    if not inside(b, beta_halfspaces(len(b), k)):
-        return None
-    return gamma / 2 * square(b) - dot(c, b)
+on_beta = partial(smooth_hinge_conjugate, variant="beta")
 
 
-def _draw_proposition_6(rng: Rng) -> Inputs:
+def _draw_proposition_6(rng: Rng, variant: str = "alpha") -> Inputs:
     given = draw_pair(rng)
     k, c, m = given["k"], given["c"], len(given["c"])
     gamma = Fraction(int(rng.integers(1, 9)), 2)
@@ -310,7 +310,8 @@ def _draw_proposition_6(rng: Rng) -> Inputs:
             return add(scale(gamma, draw_dual(rng, m, k)), scale(-1, c))
         return draw_vector(rng, m, spread=3)
 
-    return {"a": point(), "other": point(), "b": given["b"], "c": c, "k": k, "gamma": gamma}
+    points = {"a": point(), "other": point(), "b": given["b"], "c": c}
+    return {**points, "k": k, "gamma": gamma, "variant": variant}
 
 
 def _check_proposition_6(
@@ -322,6 +323,7 @@ def _check_proposition_6(
     c: Vector,
     k: int,
     gamma: Fraction,
+    variant: str,
     projection: Projection,
     conjugate: SmoothHingeConjugate,
     constant: Function,
@@ -332,7 +334,7 @@ def _check_proposition_6(
         return (dot(z, p) - square(p) / 2) / gamma
 
     def loss(point: Vector) -> Fraction:
-        return smooth_hinge_alpha(add(point, c), k, gamma)
+        return VARIANTS[variant].smooth_hinge(add(point, c), k, gamma)
 
     for point in (a, other):
         trial.exactly(
@@ -345,7 +347,7 @@ def _check_proposition_6(
     value = conjugate(b, c, k, gamma)
     outer = [
         (row, dot(row, b) - rhs)
-        for row, rhs in zip(*alpha_halfspaces(len(b), k), strict=True)
+        for row, rhs in zip(*VARIANTS[variant].halfspaces(len(b), k), strict=True)
         if dot(row, b) > rhs
     ]
     if outer:
@@ -387,12 +389,26 @@ PROPOSITION_6 = stated(
     wrong={
         "projection on radius 1": {"projection": lambda z, k, gamma: projection(z, k, ONE)},
         "projection on the simplex": {"projection": lambda z, k, gamma: projection(z, 1, gamma)},
-        "conjugate on the beta set": {"conjugate": _on_beta},
+        "conjugate on the beta set": {"conjugate": on_beta},
         "gamma in place of gamma/2": {
             "conjugate": lambda b, c, k, gamma: smooth_hinge_conjugate(b, c, k, 2 * gamma)
         },
         "smoothness 1/(2 gamma)": {"constant": lambda gamma: 1 / (2 * gamma)},
         "smoothness gamma": {"constant": lambda gamma: gamma},
+    },
+)
+
+SMOOTHED_BETA = PROPOSITION_6.also(
+    "Equation (7), smoothed",
+    draw=partial(_draw_proposition_6, variant="beta"),
+    says={"projection": partial(projection, variant="beta"), "conjugate": on_beta},
+    wrong={
+        "projection on the alpha set": {"projection": projection},
+        "caps of the set of radius 1": {
+            "projection": lambda z, k, gamma: projection(z, k, ONE, "beta")
+        },
+        "conjugate on the alpha set": {"conjugate": smooth_hinge_conjugate},
+        "smoothness 1/(2 gamma)": {"constant": lambda gamma: 1 / (2 * gamma)},
     },
 )
 

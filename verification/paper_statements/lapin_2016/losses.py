@@ -6,7 +6,7 @@ from itertools import product
 from math import comb, prod
 
 from verification.paper_statements import Inputs, Rng, Trial
-from verification.paper_statements._cone import smooth_hinge_alpha
+from verification.paper_statements._cone import smooth_hinge_alpha, smooth_hinge_beta
 from verification.paper_statements._entropies import alpha_power, beta_power, ratios
 from verification.paper_statements._rational import Matrix, Vector, vector, vertices, without
 from verification.paper_statements._topk import (
@@ -24,7 +24,7 @@ from verification.paper_statements._topk import (
 )
 from verification.paper_statements.lapin_2015.losses import draw_scores
 from verification.paper_statements.lapin_2016 import stated
-from verification.paper_statements.risk import draw_probabilities, guesses, smooth_hinge_beta
+from verification.paper_statements.risk import draw_probabilities, guesses
 
 # ==========================================================================================
 # Definition (1) and Lemma 1: the top-k error and its Bayes optimal classifiers.

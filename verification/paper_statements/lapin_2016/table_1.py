@@ -12,7 +12,11 @@ import numpy as np
 import refsolve
 from refsolve.models import pointwise_risk
 from verification.paper_statements import Claim, Inputs, Rng, Trial
-from verification.paper_statements._cone import project_simplex, smooth_hinge_alpha
+from verification.paper_statements._cone import (
+    project_simplex,
+    smooth_hinge_alpha,
+    smooth_hinge_beta,
+)
 from verification.paper_statements._entropies import entropy_alpha, entropy_beta, ratios
 from verification.paper_statements._logs import MARGIN, decimal, log
 from verification.paper_statements._rational import Vector, add, draw_vector, put, scale
@@ -27,7 +31,7 @@ from verification.paper_statements._topk import (
 )
 from verification.paper_statements.lapin_2016 import stated
 from verification.paper_statements.lapin_2016.losses import dropped, logistic, signed, smooth_hinge
-from verification.paper_statements.risk import draw_probabilities, guesses, smooth_hinge_beta
+from verification.paper_statements.risk import draw_probabilities, guesses
 
 # ==========================================================================================
 # Table 1, its last column and first footnote: which losses are convex.

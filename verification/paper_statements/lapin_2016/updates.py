@@ -1,7 +1,7 @@
-"""The updates of propositions 8, 10 and 11, and the primal and dual objectives of equation (16)."""
+"""The updates of propositions 8, 10 and 11."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from math import prod
@@ -10,31 +10,22 @@ from typing import Any
 import numpy as np
 
 from verification.paper_statements import Inputs, Rng, Trial
-from verification.paper_statements._cone import smooth_hinge_alpha
+from verification.paper_statements._cone import VARIANTS
 from verification.paper_statements._entropies import alpha_power, beta_power
-from verification.paper_statements._erm import Problem, block, column, draw_block, dual, primal
-from verification.paper_statements._gap import (
-    check_bounds,
-    check_meeting,
-    draw_training,
-    lower_bound,
-)
+from verification.paper_statements._erm import Problem, block, draw_block, dual
 from verification.paper_statements._logs import Log, binary, log
 from verification.paper_statements._rational import (
     Array,
-    Matrix,
     Numbers,
     Vector,
     draw_vector,
     square,
-    vector,
 )
 from verification.paper_statements._topk import (
     ONE,
     ZERO,
     alpha_halfspaces,
     beta_halfspaces,
-    hinge_alpha,
     inside,
     pieces_alpha,
     pieces_beta,
@@ -47,7 +38,6 @@ from verification.paper_statements._update import (
     partial_scores,
     with_block,
 )
-from verification.paper_statements.lapin_2015.conjugates import all_classes, other_classes
 from verification.paper_statements.lapin_2016 import stated
 
 # ==========================================================================================
@@ -283,6 +273,7 @@ def _check_identity(
     i: int,
     x: Array,
     other: Array,
+    variant: str,
     target: Callable[[Array, int], Array],
     curvature: Callable[[Fraction, Problem], Fraction],
     factor: Fraction,
@@ -300,12 +291,12 @@ def _check_identity(
         return rational + binary(point)
 
     def value(point: Array) -> Log | None:
-        """-n D, from the conjugate of Proposition 7 on the top-k simplex."""
+        """-n D, from the conjugate of Proposition 7 on the dual set of the variant."""
         changed = with_block(columns, i, problem.radius * point, y)
         entropies = Log()
         for a, label in zip(changed, problem.labels, strict=True):
             v = block(a, label) / problem.radius
-            if not inside(v, alpha_halfspaces(len(v), problem.k)):
+            if not inside(v, VARIANTS[variant].halfspaces(len(v), problem.k)):
                 return None
             entropies = entropies + binary(v)
         return entropies - problem.n * quadratic_dual(problem, changed)
@@ -319,10 +310,10 @@ def _check_identity(
     trial.exactly(f - f2 == d - d2, "-n D and the objective do not differ by a constant")
 
 
-def _draw_update(rng: Rng) -> Inputs:
-    given = draw_update(rng, zero_examples=True)
+def _draw_update(rng: Rng, variant: str = "alpha") -> Inputs:
+    given = draw_update(rng, zero_examples=True, variant=variant)
     problem: Problem = given["problem"]
-    corners = pieces_alpha(problem.m - 1, problem.k)
+    corners = VARIANTS[variant].pieces(problem.m - 1, problem.k)
     kinds = (
         lambda: draw_block(rng, corners, ONE),
         lambda: draw_block(rng, pieces_alpha(problem.m - 1, 1), ONE),  # of the simplex
@@ -352,6 +343,16 @@ PROPOSITION_11 = stated(
     },
 )
 
+ENTROPY_BETA = PROPOSITION_11.also(
+    "Proposition 11, top-k entropy beta",
+    draw=partial(_draw_update, variant="beta"),
+    says={"domain": beta_halfspaces},
+    wrong={
+        "the alpha set": {"domain": alpha_halfspaces},
+        "alpha in place of alpha/2": {"factor": ONE},
+    },
+)
+
 # ----------------------------------------------------------------------- the system that solves it
 
 
@@ -375,6 +376,21 @@ def inverse(w: Fraction) -> Log:
     return log(w) + w
 
 
+def _report_minimiser(trial: Trial, x: Vector, other: Array, b: list[Log], alpha: Fraction) -> None:
+    """Whether x is no worse in (18) than another point of the set, and one nearby."""
+
+    def objective(point: Numbers) -> Log:
+        total = alpha / 2 * (square(point) + sum(point, ZERO) ** 2) + binary(point)
+        for v, b_i in zip(point, b, strict=True):
+            total = total - v * b_i
+        return total
+
+    best, elsewhere = objective(x), objective(other)
+    trial.exactly(best <= elsewhere, "another point of the set has a lower objective")
+    nearby = [(999 * v + w) / 1000 for v, w in zip(x, other, strict=True)]
+    trial.exactly(best <= objective(nearby), "a point nearby has a lower objective")
+
+
 def _check_system(
     trial: Trial,
     *,
@@ -393,16 +409,7 @@ def _check_system(
     # alpha x_i = V(b_i - t - nu_i)
     b = [inverse(alpha * x_i) + t + sign * nu for x_i, nu in zip(x, slack, strict=True)]
 
-    def objective(point: Numbers) -> Log:
-        total = alpha / 2 * (square(point) + sum(point, ZERO) ** 2) + binary(point)
-        for v, b_i in zip(point, b, strict=True):
-            total = total - v * b_i
-        return total
-
-    best, elsewhere = objective(x), objective(other)
-    trial.exactly(best <= elsewhere, "another point of the set has a lower objective")
-    nearby = [(999 * v + w) / 1000 for v, w in zip(x, other, strict=True)]
-    trial.exactly(best <= objective(nearby), "a point nearby has a lower objective")
+    _report_minimiser(trial, x, other, b, alpha)
 
 
 SYSTEM = stated(
@@ -414,6 +421,81 @@ SYSTEM = stated(
         "p in place of p/k": {"share": lambda k: ONE},
         "nu subtracted": {"sign": -1},
         "no p": {"share": lambda k: ZERO},
+    },
+)
+
+# -------------------------------------------------------------- the two variables that are left of it
+
+
+def _draw_two(rng: Rng) -> Inputs:
+    """As for the system, with an entry below the cap."""
+    while True:
+        given = _draw_system(rng)
+        if given["k"] * min(given["x"]) < sum(given["x"]):
+            return given
+
+
+def _check_two(
+    trial: Trial,
+    *,
+    x: Vector,
+    slack: Vector,
+    k: int,
+    alpha: Fraction,
+    other: Array,
+    first: Callable[[Fraction, Fraction, Fraction, Fraction], Fraction],
+    second: Callable[[Fraction, Log, Fraction, Log, Log, Log], Log],
+    single: Callable[[Fraction, Fraction], Fraction],
+) -> None:
+    """Scores a of which x is the minimiser, from the gradient of (25) and its multipliers; then s and t."""
+    s, p = sum(x, ZERO), sum(slack, ZERO)
+    # alpha (x_i + s) + log x_i - log(1-s) - a_i + nu_i - p/k = 0
+    a = [
+        log(v) - log(1 - s) + (alpha * (v + s) + nu - p / k) for v, nu in zip(x, slack, strict=True)
+    ]
+    _report_minimiser(trial, x, other, a, alpha)
+    capped = [i for i, v in enumerate(x) if k * v == s]
+    rest = [i for i in range(len(x)) if i not in capped]
+    levels = [a[i] - inverse(alpha * x[i]) for i in rest]  # alpha x_i = V(a_i - t) for i in M
+    t = levels[0]
+    trial.exactly(all(level == t for level in levels), "no t is that of all entries below s/k")
+    rho, in_rest = Fraction(len(capped), k), alpha * sum((x[i] for i in rest), ZERO)
+    trial.exactly(first(alpha, rho, s, in_rest) == 0, "the first equation does not hold")
+    mean = Fraction(1, k) * sum((a[i] for i in capped), Log())
+    gap, cap = inverse(alpha * (1 - s)), inverse(alpha * s / k)
+    trial.exactly(second(rho, t, alpha, mean, gap, cap) == 0, "the second equation does not hold")
+    if not capped:
+        trial.exactly(gap == alpha - t, "V(alpha - t) is not alpha (1-s)")
+        trial.exactly(
+            single(alpha * (1 - s), in_rest) == alpha, "the single equation does not hold"
+        )
+
+
+TWO_VARIABLES = stated(
+    "Equation (25) of the arXiv version, system in two variables",
+    draw=_draw_two,
+    check=_check_two,
+    says={
+        "first": lambda alpha, rho, s, in_rest: alpha * (1 - rho) * s - in_rest,
+        "second": lambda rho, t, alpha, mean, gap, cap: (
+            (1 - rho) * t + gap - rho * cap + mean - alpha
+        ),
+        "single": lambda gap, in_rest: gap + in_rest,
+    },
+    wrong={
+        "s in place of (1-rho) s": {"first": lambda alpha, rho, s, in_rest: alpha * s - in_rest},
+        "t in place of (1-rho) t": {
+            "second": lambda rho, t, alpha, mean, gap, cap: t + gap - rho * cap + mean - alpha
+        },
+        "plus rho V^-1(alpha s/k)": {
+            "second": lambda rho, t, alpha, mean, gap, cap: (
+                (1 - rho) * t + gap + rho * cap + mean - alpha
+            )
+        },
+        "without A": {
+            "second": lambda rho, t, alpha, mean, gap, cap: (1 - rho) * t + gap - rho * cap - alpha
+        },
+        "without V(alpha - t)": {"single": lambda gap, in_rest: in_rest},
     },
 )
 
@@ -433,9 +515,9 @@ def bias(k_ii: Fraction, smoothing: Fraction) -> Fraction:
     return k_ii / (k_ii + smoothing)
 
 
-def _draw_proposition_10(rng: Rng) -> Inputs:
+def _draw_proposition_10(rng: Rng, variant: str = "alpha") -> Inputs:
     gamma = Fraction(int(rng.integers(1, 9)), 4)
-    return {**draw_update(rng, zero_examples=True), "gamma": gamma}
+    return {**draw_update(rng, zero_examples=True, variant=variant), "gamma": gamma}
 
 
 SAYS = {"target": hinge_target, "bias": bias, "radius": lambda problem: problem.radius}
@@ -460,72 +542,9 @@ NUMERICALLY = stated(
     wrong=WRONG,
 )
 
-
-# ==========================================================================================
-# Equation (16): primal and dual of the smooth top-k hinge, as printed and over the others.
-# ==========================================================================================
-
-GAMMA = Fraction(1, 2)
-
-PRINTED = stated(
-    "Equation (16) with (10) as printed",
-    check=check_bounds,
-    says={"pieces": all_classes},
-    right={"pieces": other_classes},
-    witnesses=(
-        {
-            "problem": Problem(np.array([vector(1), vector(1)]), (0, 1), 3, 2, Fraction(1, 10)),
-            "gamma": ONE,
-            "multipliers": [vector("14/34", "1/2", "3/34"), vector("1/2", "14/34", "3/34")],
-            "w": np.array([vector("10/17"), vector("10/17"), vector("-20/17")]),
-            "columns": np.array([column(vector("10/17", "10/17"), y) for y in (0, 1)]),
-        },
-    ),
-)
-
-OTHERS = stated(
-    "Equation (16), sum over the others",
-    draw=draw_training,
-    check=check_meeting,
-    says={
-        "object_name": "smooth_topk_hinge_alpha",
-        "loss": lambda z, k: smooth_hinge_alpha(z, k, GAMMA),
-        "lam_factor": 1,
-        "dual_name": "smooth_topk_hinge_alpha",
-        "gamma": GAMMA,
-    },
-    wrong={
-        "the problem of section 2, with lam ||W||^2": {"lam_factor": 2},
-        "hinge without smoothing": {"loss": hinge_alpha},
-        "true class in the sum": {"loss": lambda z, k: smooth_hinge_alpha([*z, ZERO], k, GAMMA)},
-    },
-)
-
-
-def _check_regulariser(
-    trial: Trial, *, problem: Problem, multipliers: Matrix, w: Array, factor: int
-) -> None:
-    """All P(W) of section 2 from below, against all D(A) of (16) from above (k = 1)."""
-    least = lower_bound(
-        replace(problem, lam=factor * problem.lam), multipliers, other_classes, ZERO
-    )
-    most = primal(problem, w, hinge_alpha)
-    trial.exactly(
-        least is None or least <= most,
-        "every P(W) exceeds every D(A) by a fixed amount",
-        least_primal=least,
-        largest_dual=most,
-    )
-
-
-REGULARISER = stated(
-    "Section 2, the optimisation problem",
-    check=_check_regulariser,
-    witnesses=(
-        {
-            "problem": Problem(np.array([vector(1)]), (0,), 2, 1, Fraction(1)),
-            "multipliers": [vector(0, 1)],
-            "w": np.array([vector("1/2"), vector("-1/2")]),
-        },
-    ),
+UPDATE_BETA = PROPOSITION_10.also(
+    "Proposition 10, top-k hinge beta",
+    draw=partial(_draw_proposition_10, variant="beta"),
+    says={"over": "beta"},
+    wrong={**WRONG, "the alpha set": {"over": "alpha"}},
 )
