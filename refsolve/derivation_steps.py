@@ -16,7 +16,7 @@ from refsolve import exact_values as ev
 from refsolve._lazy import cp
 from refsolve.cones import Verdict, certify
 from refsolve.errors import InvalidParameterError
-from refsolve.exact_points import FEWEST, Leaf, Point, Rule, Space
+from refsolve.exact_points import FEWEST, MODERATE, Leaf, Point, Rule, Space
 
 RELATIONS = ("equal", "at_least", "at_most", "same_optimum")
 #: Points of a comparison, and instances of one of optima.
@@ -276,7 +276,8 @@ def check_step(
     Notes
     -----
     A float stands for the simplest fraction that rounds to it (denominators up to 1000), or for the
-    shortest decimal. Points where a side has no value (a division by zero, log 0) are left out.
+    shortest decimal. Points where a side has no value (a division by zero, log 0) are left out; if they
+    are the most, nothing is said.
 
     Examples
     --------
@@ -334,8 +335,9 @@ def check_step(
             a, b = (_shown(s.value(small)) for s in sides)
             return StepResult("refused", relation, reason, _plain(small), a, b, tried + 1)
         tried, left_out = tried + (verdict is True), left_out + (verdict is None)
-    if (tried < FEWEST and leaves.keys() - fixed.keys()) or not tried:
-        reason = f"{tried} points of the domain were found at which both sides have a value"
+    free = leaves.keys() - fixed.keys()
+    if not tried or left_out > tried or (tried < FEWEST and free):
+        reason = f"both sides have a value at {tried} points of the domain, at {left_out} not: see where="
         return StepResult("inconclusive", relation, reason, tried=tried)
     reason = f"before {signs[relation]} after at {tried} points"
     return StepResult("accepted", relation, reason, tried=tried)
@@ -415,11 +417,13 @@ def _optima(
         except ev.UndefinedError:
             return False
 
-    relation, tried, unclear, why = "same_optimum", 0, 0, ""
-    for point in space.points(INSTANCES if given.keys() - fixed.keys() else 1, kinds=8):
+    relation, tried, left_out, unclear, why = "same_optimum", 0, 0, 0, ""
+    count = INSTANCES if given.keys() - fixed.keys() else 1
+    for point in space.points(count, MODERATE, apart=True):
         try:
             both = bounds(point)
         except ev.UndefinedError:
+            left_out += 1
             continue
         verdict = _apart(*both, room)
         if verdict is True:
@@ -431,8 +435,12 @@ def _optima(
         if verdict is None:
             unclear += 1
             why = f"the optima are known to lie in {both[0]} and {both[1]} only"
-    if unclear or not tried:
-        reason = f"{unclear} of {tried} instances: {why}" if tried else "no instance was found"
+    if unclear or left_out > tried or not tried:
+        reason = f"{unclear} of {tried} instances: {why}"
+        if not unclear:
+            reason = (
+                f"both sides have a value for {tried} instances, for {left_out} not: see where="
+            )
         return StepResult("inconclusive", relation, reason, tried=tried)
     return StepResult("accepted", relation, f"same optimum on {tried} instances", tried=tried)
 

@@ -15,6 +15,9 @@ from refsolve import exact_values as ev
 
 #: Fewer points than that say nothing.
 FEWEST = 10
+#: Kinds of numbers that are drawn; for solvers, of moderate size, those most often where domains are small.
+ALL = tuple(range(11))
+MODERATE = (0, 1, 2, 3, 3, 4, 5, 6, 7, 7, 7, 8)
 Point = dict[str, Any]  # arrays of intervals
 
 
@@ -50,14 +53,16 @@ class Rule:
 
 
 def _drawn(rng: np.random.Generator, leaf: Leaf, kind: int) -> np.ndarray[Any, Any]:
-    """Zeros, ones, one entry alone or against all others, ties, alike, random, large, small; as declared."""
+    """Zeros, ones, one entry alone or against all others, ties, alike, shares, random, large, small; as declared."""
     size = math.prod(leaf.shape or ())
     ints, one = rng.integers(-2, 3, size), np.arange(size) == rng.integers(max(size, 1))
+    some = rng.integers(0, 2, size)
     made = {
         0: 0 * ints, 1: 0 * ints + 1, 2: one * rng.choice([-1, 1, 2]), 3: ints, 4: (3 * one - 1) * rng.choice([-1, 1]),
         5: [Fraction(int(v), 2) for v in rng.integers(-3, 4, size)], 6: 0 * ints + rng.integers(-2, 3),
-        7: [Fraction(int(v), int(w)) for v, w in rng.integers([-9, 1], [10, 5], (size, 2))],
-        8: 16 * rng.integers(-4, 5, size), 9: [Fraction(int(v), 64) for v in rng.integers(-9, 10, size)],
+        7: [Fraction(int(v), int(rng.choice([1, 2])) * max(int(some.sum()), 1)) for v in some],
+        8: [Fraction(int(v), int(w)) for v, w in rng.integers([-9, 1], [10, 5], (size, 2))],
+        9: 16 * rng.integers(-4, 5, size), 10: [Fraction(int(v), 64) for v in rng.integers(-9, 10, size)],
     }[kind]  # fmt: skip
     values = [Fraction(v) if isinstance(v, Fraction) else Fraction(int(v)) for v in made]
     if leaf.sign:
@@ -131,22 +136,33 @@ class Space:
         except ev.UndefinedError:
             return False
 
-    def points(self, count: int, kinds: int = 10) -> Iterator[Point]:
-        """Points of the domain, as many as can be found up to that; of the first kinds of numbers alone."""
+    def points(
+        self, count: int, kinds: Sequence[int] = ALL, apart: bool = False
+    ) -> Iterator[Point]:
+        """Points of the domain, as many as can be found up to that, of these kinds of numbers.
+
+        If they are to be apart, no two of them come from the same draw.
+        """
         rng = np.random.default_rng(self.seed)
-        found = 0
+        found, orders = 0, {}
         for number in range(20 * count):
-            shift = int(rng.integers(kinds))
+            if number % len(kinds) == 0:
+                orders = {n: rng.permutation(kinds) for n in self.leaves}
             drawn = {
-                n: _drawn(rng, leaf, (number if i == 0 else number + shift * i) % kinds)
-                for i, (n, leaf) in enumerate(self.leaves.items())
+                n: _drawn(rng, leaf, int(orders[n][number % len(kinds)]))
+                for n, leaf in self.leaves.items()
             } | self.fixed
-            for point in self._near(drawn, rng):
+            near = list(self._near(drawn, rng))
+            if apart and rng.integers(2):
+                near = [near[i] for i in rng.permutation(len(near))]
+            for point in near:
                 if self.allowed(point) and self._declared(point):
                     found += 1
                     yield point
                     if found >= count:
                         return
+                    if apart:
+                        break
             if number >= 2 * count and found < FEWEST // 2:
                 return
 

@@ -159,6 +159,9 @@ def test_what_cannot_be_said_is_no_acceptance(monkeypatch: pytest.MonkeyPatch) -
     assert (empty.status, bool(empty), empty.point) == ("inconclusive", False, None)
     nowhere = check_step(cp.log(-cp.abs(s)), cp.log(-cp.abs(s)) + 1)
     assert nowhere.status == "inconclusive"
+    half = check_step(cp.sum(cp.log(x)), lambda x: sum(np.log(x)))
+    assert "see where=" in half.reason
+    assert check_step(cp.sum(cp.log(x)), lambda x: sum(np.log(x)), where=[x >= 0.1])
     p = cp.Parameter(name="p")
     same = cp.Problem(cp.Minimize(cp.square(s - p)), [s <= p + 1])
     assert check_step(same, 0, "same_optimum")
