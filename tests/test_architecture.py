@@ -22,7 +22,7 @@ from verification.cli import app
 MOST_LINES = {
     "refsolve": 17_500,
     "fast": 23_000,
-    "verification": 48_000,
+    "verification": 48_500,
     "tests": 36_500,
     "docs": 4_000,
 }
