@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.mutation import twins
 from tests.mutation.live import Live, Probes
 from tests.mutation.operators import ROOT, Mutant, files, mutants
 from tests.mutation.record import KILLED, SURVIVED, TIMEOUT, UNREACHED
@@ -84,6 +85,8 @@ class Runner:
         """Find out what each test reaches, then fork once per mutant."""
         if session.testsfailed:
             raise pytest.UsageError("the tests could not be collected")
+        if self.interpreted:
+            twins.of_every_loss()
         items = list(session.items)
         random.Random(0).shuffle(
             items
@@ -201,8 +204,6 @@ def run(
     anything of `fast` is imported.
     """
     if interpreted:
-        from tests.mutation import twins
-
         twins.install()
         twins.unbox()
         np.seterr(all="ignore")  # as compiled code does
