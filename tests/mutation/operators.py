@@ -137,7 +137,8 @@ def places(
     tree: ast.Module, file: str
 ) -> Iterator[tuple[Any, str, int | None, Any, dict[str, Any]]]:
     """Parent, field, index, node and surroundings of every node that may change, in a fixed order."""
-    any_kernel = "kernel" in {n for node in ast.walk(tree) for n in _decorators(node)}
+    found = {n for node in ast.walk(tree) for n in _decorators(node)}
+    any_kernel = bool(found & {"kernel", "intrinsic"})
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield from _definitions(node, "", file)

@@ -142,6 +142,8 @@ class Runner:
             else [key for key in self.reached_by if key[0] == mutant.file]
         )
         reaching = {n for place in places for n in self.reached_by.get(place, ())}
+        if not (mutant.statement or places):  # a constant of a file without functions of its own
+            reaching = set(self.cost)
         found = sorted(reaching, key=self.cost.__getitem__)
         rank: dict[str, int] = {}
         turn = {}

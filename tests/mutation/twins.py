@@ -39,7 +39,7 @@ def install() -> None:
     """Put the twins in the place of the two modules; before `fast` is imported."""
     for name, contents in (("fast._simd", _SIMD), ("fast.ranking.bits", _BITS)):
         module = ModuleType(name, "Twins in Python.")
-        vars(module).update(contents)
+        vars(module).update(contents, np=np)
         sys.modules[name] = module
 
 
