@@ -116,7 +116,8 @@ def kkt(problem: cp.Problem, terms: Sequence[Term] = ()) -> Conditions:
     Raises
     ------
     InvalidParameterError
-        The problem is not convex, a variable, parameter or multiplier has no value, a variable has attributes (nonneg, bounds, symmetric, integer),
+        The problem is not convex, a variable, parameter or multiplier has no value, a
+        variable has attributes (nonneg, bounds, symmetric, integer),
         or a constraint is of another cone.
 
     Examples

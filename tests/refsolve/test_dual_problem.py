@@ -199,13 +199,13 @@ def test_no_warning_comes_from_a_dual_that_is_dpp():
 def test_equal_names_and_matrix_norms_keep_the_value_of_the_dual() -> None:
     x, same, X = cp.Variable(2, name="x"), cp.Variable(2, name="x"), cp.Variable((2, 3), name="X")
     C = np.arange(6.0).reshape(2, 3)
-    for problem in (
+    for given in (
         cp.Problem(cp.Minimize(cp.sum(x) + 2 * cp.sum(same)), [x >= -1, same >= -1, x <= 1]),
         cp.Problem(cp.Minimize(cp.pnorm(X - C, 2)), [X <= 1]),
         cp.Problem(cp.Minimize(cp.sum(X, axis=0, keepdims=True) @ np.ones((3, 1))), [X >= -1]),
     ):
-        dual = refsolve.dual(problem)
-        optimum = problem.solve(solver="CLARABEL")
+        dual = refsolve.dual(given)
+        optimum = given.solve(solver="CLARABEL")
         assert abs(optimum - dual.solve(solver="CLARABEL")) < 1e-6 * (1 + abs(optimum))
 
 
