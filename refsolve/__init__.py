@@ -31,6 +31,7 @@ from refsolve.oracle import OracleResult, solve
 if TYPE_CHECKING:
     from refsolve.cones import certify
     from refsolve.cvxpy_problem import conjugate, dual, primal_dual, problem
+    from refsolve.derivation_steps import check_step
     from refsolve.optimality import kkt
 
 #: Same as `problems`.
@@ -41,6 +42,7 @@ __all__ = [
     "catalogue",
     "certificates",
     "certify",
+    "check_step",
     "conjugate",
     "derive",
     "dual",
@@ -70,6 +72,10 @@ def __getattr__(name: str) -> Any:
         from refsolve import cvxpy_problem
 
         return getattr(cvxpy_problem, name)
+    if name == "check_step":
+        from refsolve.derivation_steps import check_step
+
+        return check_step
     if name == "__version__":
         from importlib.metadata import version
 

@@ -229,8 +229,7 @@ class PrimalDual:
         return notation.beside(notation.board(self.primal), str(self.dual))
 
     def _repr_latex_(self) -> str:
-        parts = notation.latex(self.primal), self.dual.latex()
-        return "$$\n\\begin{array}{l|l}\n" + "\n&\n".join(parts) + "\n\\end{array}\n$$"
+        return f"$$\n{notation.latex(self.primal)}\n\\qquad\n{self.dual.latex()}\n$$"
 
 
 def primal_dual(what: str | cp.Problem, /, **arguments: Any) -> PrimalDual:

@@ -94,10 +94,12 @@ class Lagrangian:
         parts = [self.term(a.shape if kind != "maximum" else e.shape) for a in args]
         self.rules += _HOMOGENEOUS[kind](e, parts, by, len(args) < len(e.args))
         for a, u in zip(args, parts, strict=True):
-            self.add(a if a.shape == u.shape else promote(a, u.shape), u, 0)
+            self.add(a if a.shape == u.shape else _promoted(a, u.shape), u, 0)
 
     def _square(self, kind: str, e: Any, by: Any) -> None:
         """By ||e||^2/c, whose conjugate is c ||u||^2/(4 by); by <e,Pe>, of which it is by <v,Pv> at u = 2 by P v."""
+        if by.parameters() and (by.value is None or by.ndim or not np.any(by.value)):
+            raise UnreadableError  # another value of the parameter has another form
         if not np.any(by.value):
             return
         if kind == "QuadForm" and e.args[1].is_constant():
@@ -133,7 +135,7 @@ class Lagrangian:
         """<by, e> as a sum over the arguments of a linear operation."""
         if kind == "AddExpression":
             return [
-                (part if part.shape == e.shape else promote(part, e.shape), by, known)
+                (part if part.shape == e.shape else _promoted(part, e.shape), by, known)
                 for part in e.args
             ]
         if kind in ("multiply", "MulExpression", "DivExpression"):
@@ -181,6 +183,13 @@ def _key(e: Any) -> Any:
     return next(key for key in reversed(shown) if key is not None)
 
 
+def _promoted(e: Any, shape: tuple[int, ...]) -> Any:
+    """A number as an array; other broadcasts are left to the cones."""
+    if e.ndim:
+        raise UnreadableError
+    return promote(e, shape)
+
+
 def _is_one(e: Any) -> bool:
     return e.is_constant() and not e.parameters() and bool(np.all(e.value == 1))
 
@@ -214,7 +223,7 @@ def _scaled(kind: str, e: Any, by: Any, known: int) -> tuple[Any, Any, int]:
     c, x = (left, right) if left.is_constant() else (right, left)
     signed = known * (int(c.is_nonneg()) - int(c.is_nonpos()))
     if kind == "multiply":
-        x = x if x.shape == e.shape else promote(x, e.shape)
+        x = x if x.shape == e.shape else _promoted(x, e.shape)
         return x, c if _is_one(by) else cp.multiply(c, by) if c.ndim and by.ndim else c * by, signed
     if c.ndim == 0 or x.ndim == 0:
         pulled = c if _is_one(by) else c * by if c.ndim == 0 else cp.sum(cp.multiply(c, by))
@@ -236,8 +245,8 @@ _LINEAR = frozenset(
 _HOMOGENEOUS: dict[str, Callable[[Any, list[Any], Any, bool], list[Any]]] = {
     "norm1": lambda e, u, by, _: [cp.abs(u[0]) <= by],
     "abs": lambda e, u, by, _: [cp.abs(u[0]) <= by],
-    "Pnorm": lambda e, u, by, _: [cp.norm(u[0]) <= by],
-    "PnormApprox": lambda e, u, by, _: [cp.norm(u[0]) <= by],
+    "Pnorm": lambda e, u, by, _: [cp.pnorm(u[0], 2) <= by],
+    "PnormApprox": lambda e, u, by, _: [cp.pnorm(u[0], 2) <= by],
     "norm_inf": lambda e, u, by, _: [cp.norm1(u[0]) <= by],
     "max": lambda e, u, by, _: [u[0] >= 0, cp.sum(u[0]) == by],
     "maximum": lambda e, u, by, free: [
@@ -258,7 +267,9 @@ def lagrange_dual(problem: cp.Problem, named: Mapping[str, Any]) -> tuple[Any, d
     rules = notation.by_text([*signs, *found.rules])
     for x in problem.variables():
         if x in found.pulls:
-            rules[x.name()] = _total(found.pulls[x]) == 0
+            count = sum(known.partition(" (no. ")[0] == x.name() for known in rules)
+            name = f"{x.name()} (no. {count + 1})" if count else x.name()
+            rules[name] = _total(found.pulls[x]) == 0
     rest = _total(found.rest) if found.rest else cp.Constant(0.0)
     return (cp.Maximize(rest) if sense > 0 else cp.Minimize(-rest)), rules
 
@@ -269,7 +280,7 @@ def _lagrangian(
     """The Lagrangian, and the signs of its multipliers."""
     found, signs = Lagrangian(several), []
     objective = problem.objective.args[0]
-    found.add(objective, cp.Constant(1.0), 1, sense)
+    found.add(objective, cp.Constant(np.ones(objective.shape)), 1, sense)
     for name, rule in _named_multipliers(problem, named):
         equal = type(rule).__name__ in ("Equality", "Zero")
         if not equal and type(rule).__name__ != "Inequality":
@@ -277,7 +288,7 @@ def _lagrangian(
         by = cp.Variable(rule.shape, name=name)
         low, high = rule.args if len(rule.args) == 2 else (rule.args[0], cp.Constant(0.0))
         for side, sign in ((low, 1), (high, -1)):
-            whole = side if side.shape == by.shape else promote(side, by.shape)
+            whole = side if side.shape == by.shape else _promoted(side, by.shape)
             found.add(whole, by, int(not equal), sign)
         if not equal:
             signs.append(by >= 0)

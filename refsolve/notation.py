@@ -146,9 +146,26 @@ def _space(leaf: Any, style: Style) -> str:
     name = style.name(leaf)
     if leaf.shape == ():
         known = leaf.value is not None and type(leaf).__name__ == "Parameter"
-        return f"{name} = {style.number(float(leaf.value))}" if known else name
+        return f"{name} = {style.number(float(leaf.value))}" if known else name + _held(leaf, style)
     size = (" \\times " if style.latex else " x ").join(map(str, leaf.shape))
-    return f"{name} \\in \\mathbb{{R}}^{{{size}}}" if style.latex else f"{name} in R^{size}"
+    space = f"\\in \\mathbb{{R}}^{{{size}}}" if style.latex else f"in R^{size}"
+    return f"{name} {space}{_held(leaf, style)}"
+
+
+def _held(leaf: Any, style: Style) -> str:
+    """The attributes of a variable, which are conditions too."""
+    held = {k: v for k, v in leaf.attributes.items() if v is not None and v is not False}
+    if type(leaf).__name__ != "Variable" or not held:
+        return ""
+    shown = ", ".join(k if v is True else f"{k} {_flat(v)}" for k, v in held.items())
+    return f"\\ \\text{{({shown})}}" if style.latex else f" ({shown})"
+
+
+def _flat(value: Any) -> str:
+    """An attribute's value in one line."""
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_flat, value)) + "]"
+    return " ".join(str(getattr(value, "tolist", lambda: value)()).split())
 
 
 def _rule(rule: Any, style: Style) -> str:
@@ -320,7 +337,8 @@ def _total(e: Any, style: Style) -> Part:
     if inner.ndim == 0:
         return _write(inner, style)
     if type(inner).__name__ == "Hstack":
-        return " + ".join(_inside(_write(each, style), ENTRIES, style) for each in inner.args), SUM
+        parts = [each if each.ndim == 0 else type(e)(each) for each in inner.args]
+        return " + ".join(_inside(_write(each, style), ENTRIES, style) for each in parts), SUM
     if inner.is_affine():
         return style.inner("\\mathbf{1}" if style.latex else "1", _write(inner, style)[0]), NAME
     term = _write(inner, replace(style, entry=True))
@@ -351,6 +369,8 @@ def _softplus(e: Any, style: Style) -> Part:
 
 
 def _log_sum(e: Any, style: Style) -> Part:
+    if getattr(e, "axis", None) is not None:
+        return _other(e, style)
     x = _bracketed(_write(e.args[0], style)[0])
     return (f"\\log \\sum \\exp {x}" if style.latex else f"log sum exp{x}"), PRODUCT
 
@@ -397,6 +417,12 @@ def _first(e: Any, style: Style) -> Part:
     return _write(e.args[0], style)
 
 
+def _reshaped(e: Any, style: Style) -> Part:
+    """Its argument, read by columns; by rows it is another vector or matrix."""
+    several = any(sum(size > 1 for size in each.shape) > 1 for each in (e, e.args[0]))
+    return _other(e, style) if several and e.order == "C" else _first(e, style)
+
+
 def _transposed(e: Any, style: Style) -> Part:
     x = _inside(_write(e.args[0], style), NAME, style)
     return (f"{x}^\\top" if style.latex else f"{x}'"), NAME
@@ -408,6 +434,8 @@ def _form(e: Any, style: Style) -> Part:
 
 
 def _norm(e: Any, style: Style) -> Part:
+    if getattr(e, "axis", None) is not None:
+        return _other(e, style)
     x = _write(e.args[0], replace(style, entry=False))[0]
     p = float(getattr(e.p, "value", e.p))
     return style.norm(x, "" if p == 2 else style.number(p)), NAME
@@ -442,7 +470,7 @@ _WRITERS: dict[str, Callable[[Any, Style], Part]] = {
     "PowerApprox": _power, "quad_over_lin": _square, "Sum": _total, "sum": _total,
     "maximum": _positive, "sum_largest": _largest, "entr": _entropy, "logistic": _softplus,
     "log_sum_exp": _log_sum, "Hstack": _stack, "hstack": _stack, "index": _index,
-    "special_index": _index, "Promote": _first, "reshape": _first, "vec": _first,
+    "special_index": _index, "Promote": _first, "reshape": _reshaped, "vec": _first,
     "transpose": _transposed, "psd_wrap": _first, "Wrap": _first, "QuadForm": _form,
     "norm1": _norm1, "Pnorm": _norm, "PnormApprox": _norm, "abs": _abs, "max": _top,
 }  # fmt: skip

@@ -18,6 +18,9 @@ from refsolve.proofs.loss import Loss
 PRIMAL, DUAL = "primal feasibility", "dual feasibility"
 SLACK, STATIONARY = "complementary slackness", "stationarity"
 NOT_SMOOTH = float("nan")
+KINKED = frozenset(
+    ("abs", "norm1", "norm_inf", "max", "min", "maximum", "minimum", "sum_largest", "Pnorm", "PnormApprox")
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,9 @@ def kkt(problem: cp.Problem, terms: Sequence[Term] = ()) -> Conditions:
     Raises
     ------
     InvalidParameterError
-        A variable or multiplier has no value, or a constraint is of another cone.
+        The problem is not convex, a variable, parameter or multiplier has no value, a
+        variable has attributes (nonneg, bounds, symmetric, integer),
+        or a constraint is of another cone.
 
     Examples
     --------
@@ -125,16 +130,36 @@ def kkt(problem: cp.Problem, terms: Sequence[Term] = ()) -> Conditions:
     >>> p.kkt().largest < 1e-6
     True
     """
+    if not isinstance(problem, cp.Problem):
+        raise InvalidParameterError(
+            "problem", problem, "a cvxpy.Problem", "make one with refsolve.problem(name, ...)"
+        )
     named = getattr(problem, "named", None) or notation.by_text(problem.constraints)
-    _check(problem, named)
+    _check(problem, named, {v.id for term in terms for v in term.own})
     return Conditions(_rows(problem, named, terms))
 
 
-def _check(problem: cp.Problem, named: Mapping[str, Any]) -> None:
-    for leaf in problem.variables():
+def _check(problem: cp.Problem, named: Mapping[str, Any], own: set[int]) -> None:
+    if not problem.is_dcp():
+        raise InvalidParameterError(
+            "problem",
+            "not convex by the rules of CVXPY",
+            "a convex problem, where the conditions prove an optimum",
+            "see problem.is_dcp()",
+        )
+    for leaf in (*problem.variables(), *problem.parameters()):
         if leaf.value is None:
             raise InvalidParameterError(
                 leaf.name(), None, "a value", "solve the problem, or set .value"
+            )
+    for leaf in problem.variables():
+        held = [k for k, v in leaf.attributes.items() if v is not None and v is not False]
+        if held and leaf.id not in own:
+            raise InvalidParameterError(
+                leaf.name(),
+                f"a variable with {', '.join(held)}",
+                "a variable without attributes, whose conditions would have no multiplier",
+                "write them as constraints",
             )
     for name, rule in named.items():
         if type(rule).__name__ not in ("Equality", "Zero", "Inequality"):
@@ -218,7 +243,7 @@ def _gradients(problem: cp.Problem, named: Mapping[str, Any], own: set[Any]) -> 
             continue
         total: Any = np.zeros(x.size)
         for part in parts:
-            slope = part.grad.get(x, 0.0)
+            slope = _slope(part, x)
             if slope is None:
                 total = None
                 break
@@ -244,3 +269,34 @@ def _outside(p: Array, x: Array, tops: Sequence[tuple[int, float]]) -> float:
     over = np.cumsum(np.sort(p)[::-1]) - np.cumsum(mu)
     gap = float(mu @ np.sort(x)[::-1] - p @ x)
     return max(float(over.max()), abs(float(over[-1])), abs(gap))
+
+
+def _slope(part: Any, x: Any) -> Any:
+    """The gradient in x; None outside the domain and at a kink, where CVXPY gives one of many."""
+    try:
+        if any(_bends(e) for e in _atoms(part) if any(v is x for v in e.variables())):
+            return None
+        return part.grad.get(x, 0.0)
+    except (TypeError, NotImplementedError):  # outside the domain of an inner function; no gradient
+        return None
+
+
+def _atoms(e: Any) -> Iterator[Any]:
+    yield e
+    for each in e.args:
+        yield from _atoms(each)
+
+
+def _bends(e: Any) -> bool:
+    """Whether the function has a kink within 1e-6 of its argument: its slopes on both sides differ."""
+    if type(e).__name__ not in KINKED:
+        return False
+    steps = [1e-6 * np.cos(np.arange(a.size) + i).reshape(a.shape) for i, a in enumerate(e.args)]
+    sides = [
+        e._grad([np.asarray(a.value) + sign * d for a, d in zip(e.args, steps, strict=True)])
+        for sign in (1, -1)
+    ]
+    return any(
+        one is None or other is None or abs(one - other).max() > 0.01
+        for one, other in zip(*sides, strict=True)
+    )

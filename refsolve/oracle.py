@@ -201,7 +201,7 @@ def _solved(problem: str, solver: str | None, tol: float, params: dict[str, Any]
     return _result(answer, name, canonicalized.unit or answer.certificate.scale, tol)
 
 
-def _result(answer: Answer, name: str, unit: float, tol: float) -> OracleResult:
+def _result(answer: Answer, name: str, unit: float, tol: float = TOLERANCE) -> OracleResult:
     """The answer with its status: certified if its gap is small beside the natural size.
 
     A conjugate of +inf has gap 0 and scale inf: that x is outside the domain is all it says.

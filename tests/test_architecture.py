@@ -21,9 +21,9 @@ from verification.cli import app
 #: Code lines; today's, rounded up to the next 500.
 MOST_LINES = {
     "refsolve": 17_500,
-    "fast": 23_000,
-    "verification": 48_000,
-    "tests": 36_500,
+    "fast": 23_500,
+    "verification": 48_500,
+    "tests": 37_000,
     "docs": 4_000,
 }
 GENERATED = {"_build", "jupyter_execute"}

@@ -85,6 +85,16 @@ def agree(left: Any, right: Any, tol: float = 1e-12) -> Said:
     return Said(f"✓ {a.size} numbers agree, to {float(max(off)):.0e}")
 
 
+def accept(*steps: Any) -> Said:
+    """Raise with the first step that `refsolve.check_step` does not accept; there must be one at least."""
+    for step in steps:
+        if not step:
+            raise AssertionError(step)
+    if not steps:
+        raise AssertionError("nothing was checked: no steps")
+    return Said(f"✓ accepted, on {sum(step.tried for step in steps)} points and instances")
+
+
 def _flat(values: Any) -> np.ndarray:
     if isinstance(values, np.ndarray):
         return values.ravel()

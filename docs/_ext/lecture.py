@@ -7,6 +7,8 @@ from typing import Any
 import nbformat
 from myst_nb.core.read import read_myst_markdown_notebook
 
+from verification.derivations import discover as derivations
+
 DOCS = Path(__file__).resolve().parents[1]
 FOLDER = DOCS / "course"
 
@@ -31,12 +33,15 @@ def completed(text: str, number: int) -> str:
 def with_exam(text: str, number: int) -> str:
     """A lecture that names the exercises which `refsolve exercise` marks."""
     folder = DOCS.parent / "verification" / "exercises"
-    mine = re.compile(rf"^LECTURE = {number}$", re.MULTILINE)
-    names = [p.stem for p in sorted(folder.glob("*.py")) if mine.search(p.read_text("utf-8"))]
+    own = re.compile(rf"^LECTURE = {number}$", re.MULTILINE)
+    names = [p.stem for p in sorted(folder.glob("*.py")) if own.search(p.read_text("utf-8"))]
     if not names:
         return text
     told = ", ".join(f"`refsolve exercise {name}`" for name in names)
     line = f"To hand in, with hints, marked by the kit: {told}."
+    if mine := [d for d in derivations().values() if d.lecture == number]:
+        links = ", ".join(f"[{d.title}](derivations/{d.name}.md)" for d in mine)
+        line += f" Step by step, each step judged: {links}."
     return text.replace("## Exercises\n", f"## Exercises\n\n{line}\n", 1)
 
 

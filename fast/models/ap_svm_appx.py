@@ -7,7 +7,9 @@ lambda in the simplex, mu >= 0, sum_i mu_i y_i = 0
 
 (Mohapatra et al. 2014, problem (10), where the constraints print > 1 and no bias). Where the difficult
 examples have one class only, L = 0 and this is the hard margin SVM of the easy ones; easy examples of
-one class constrain nothing, b satisfies them.
+one class constrain nothing, b satisfies them. ``bias=False`` is (10) without b: the same with each easy
+example a second time, at -x_i with the other label, whose two constraints hold for some b only if that of
+x_i holds for b = 0.
 """
 
 from collections.abc import Callable
@@ -15,10 +17,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from fast._validation import number
-from fast.errors import InvalidParameterError
+from fast.errors import InseparableError, InvalidParameterError
 from fast.models import ap_svm, binary_svm
 from fast.ranking.labels import mask_of
 from fast.ranking.queries import Queries
@@ -26,6 +29,7 @@ from fast.solvers import structured
 from fast.solvers.constrained_risk import EasyProblem
 from fast.solvers.cuts import Product
 from fast.solvers.hard_margin import Margins
+from fast.solvers.rows import is_sparse
 from fast.solvers.score_problem import ScoreCut, ScoreProblem, ScoreState
 
 __all__ = ["TrainingResult", "easiest", "easy_examples", "train"]
@@ -82,6 +86,7 @@ def train(
     C: float,
     easy: ArrayLike,
     *,
+    bias: bool = True,
     tol: float = 1e-3,
     max_iter: int = 1000,
     method: str = "divide_and_conquer",
@@ -98,6 +103,8 @@ def train(
         True or 1 for positives, False, 0 or -1 for negatives.
     C : float
     easy : (n,) mask
+    bias : bool
+        Whether b is free; else it is 0, and sum_i mu_i y_i can be any number.
     tol, max_iter, method, solver, report
         As in :func:`fast.models.ap_svm.train`.
     start : (d,) array, optional
@@ -114,7 +121,7 @@ def train(
     """
     number("C", C, positive=True)
     positives = mask_of(y, X.shape[0])
-    parts = Parts(X, positives, checked_mask(easy, positives), C, method)
+    parts = Parts(X, positives, checked_mask(easy, positives), C, method, bias)
     perfect = [(0.0, np.zeros(len(parts.hard)))]
     found = structured.solve(
         parts.problem, tol, max_iter, solver, start, perfect,
@@ -123,7 +130,7 @@ def train(
     return TrainingResult(
         weights=found.weights,
         rankings=found.rankings(parts.inversions, len(positives)),
-        b=bias_of(X[parts.bound], parts.signs[parts.bound], found.w),
+        b=bias_of(X[parts.bound], parts.signs[parts.bound], found.w) if bias else 0.0,
         mu=parts.mu(),
         **found.certificate(),
     )
@@ -133,7 +140,7 @@ class Parts:
     """The hard examples, which are ranked, and the easy ones, which are constrained."""
 
     def __init__(
-        self, X: Any, positives: np.ndarray, easy: np.ndarray, C: float, method: str
+        self, X: Any, positives: np.ndarray, easy: np.ndarray, C: float, method: str, bias: bool
     ) -> None:
         self.signs = np.where(positives, 1.0, -1.0)
         self.hard, self.bound = np.flatnonzero(~easy), np.flatnonzero(easy)
@@ -144,8 +151,19 @@ class Parts:
             oracle = ap_svm.RankingOracle(self.queries, method)
         parts = X[self.hard], oracle, float(C)
         self.problem: ScoreProblem
-        if positives[self.bound].any() and not positives[self.bound].all():
-            self.problem = EasyProblem(*parts, Margins(X[self.bound], self.signs[self.bound]))
+        rows, signs = X[self.bound], self.signs[self.bound]
+        if not bias and len(self.bound):
+            rows = (
+                sp.vstack([rows, -rows], "csr")
+                if is_sparse(rows)
+                else np.concatenate([rows, -rows])
+            )
+            signs = np.concatenate([signs, -signs])
+        if (signs > 0.0).any() and (signs < 0.0).any():
+            try:
+                self.problem = EasyProblem(*parts, Margins(rows, signs))
+            except InseparableError as error:
+                raise InseparableError(self._folded(error.mu), error.norm) from None
         else:
             self.problem = ScoreProblem(*parts)
 
@@ -160,8 +178,12 @@ class Parts:
         """Multipliers of the constraints, 0 for hard examples."""
         mu = np.zeros(len(self.signs))
         if isinstance(self.problem, EasyProblem):
-            mu[self.bound] = self.problem.mu
+            mu[self.bound] = self._folded(self.problem.mu)
         return mu
+
+    def _folded(self, mu: np.ndarray) -> np.ndarray:
+        """Of the easy examples, those of their mirror images added."""
+        return np.asarray(mu.reshape(-1, len(self.bound)).sum(axis=0))
 
 
 def checked_mask(easy: ArrayLike, positives: np.ndarray) -> np.ndarray:

@@ -158,7 +158,7 @@ class _System:
         s = s + max(-1.5 * float(s.min()), 0.0)
         mu = mu + max(-1.5 * float(mu.min()), 0.0)
         size_s, size_mu = float(s.sum()), float(mu.sum())
-        if not (size_s > 0.0 and size_mu > 0.0):
+        if not size_mu > 0.0:  # mu = -price s: s is 0, too
             s, mu = s + 1.0, mu + self.price
             size_s, size_mu = float(s.sum()), float(mu.sum())
         product = float(s @ mu)

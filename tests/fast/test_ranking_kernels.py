@@ -107,6 +107,12 @@ def exactly(j, low, high, size, s, t):
     return best
 
 
+def test_a_lead_that_is_rounding_is_none():
+    """Far behind first, then ahead by less than the sums are off by: behind, in truth."""
+    s = np.array([5.24595577841713, 4.487377554916203])
+    assert kernels.try_all(1, 20.0, s, 0.7) == exactly(1, 1, 3, 20, s, 0.7)
+
+
 def test_the_rank_of_one_negative(rng):
     """Among all ranks, between two, where neighbours nearly tie and where they do not."""
     for i in range(400):

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from fast.errors import InseparableError
 from fast.solvers import hard_margin, interior_point, ridge, simplex_qp
+from fast.svm_plus import interior_point_qp
 
 FORMS = [np.asarray, sp.csr_array]
 
@@ -143,3 +144,14 @@ def test_hulls_that_nearly_touch_count_as_touching_at_any_scale():
         X[2] = -1e-6 * scale
         found = hard_margin.separate(hard_margin.Margins(X, y)).w
         assert scale * found[0] == pytest.approx(2e6, rel=1e-6)
+
+
+@pytest.mark.parametrize("gram", [False, True])
+def test_a_program_whose_start_meets_every_row_exactly(gram):
+    """min 1/2 u^2 where v >= 1, four times: no slack to start from, and 0 is the optimum."""
+    A = np.zeros((4, 1))
+    rows = interior_point_qp.Rows(A, np.ones((4, 1)), np.ones(4), np.zeros(1))
+    found = interior_point_qp.minimise(rows, 1e-9, A @ A.T if gram else None, 1.0)
+    assert not found.u.any()
+    assert found.v[0] >= 1.0 - 1e-9
+    assert found.mu.min() > 0.0

@@ -244,6 +244,20 @@ def test_refreshed_lists_hold_losses_gaps_and_every_class_in_reach(problem, reac
             )
 
 
+@pytest.mark.parametrize(("third", "crowded"), [(1.0, 1), (0.5, 0)])
+def test_a_list_of_all_that_was_seen_says_where_others_may_belong(third, crowded):
+    """Of five other classes three are looked at, and all three are listed; the fourth is as near as the third."""
+    lists = np.array([[1, 2, 3, 0]], np.int32), np.array([[0.1, 0.1, 0.1, 0.0]]), np.array([3])
+    scores, out = np.array([[0.0, 1.0, 1.0, third, third, -3.0]]), (np.empty(1), np.empty(1))
+    one, near = np.ones(1), (np.zeros(1), 0.0, 3)
+    for unused in (-np.inf, np.inf):
+        found, _ = working_set.refresh_rows(
+            scores, 0, (np.zeros(1, np.int64), one), near, (ALPHA, 2, 0.0, 0.0), lists, out,
+            np.full((6, M), unused),
+        )  # fmt: skip
+        assert found == crowded
+
+
 @pytest.mark.parametrize("passes", [1, 3])
 def test_a_pass_gains_what_it_says_and_each_block_is_a_maximum(problem, passes):
     p = problem
@@ -395,3 +409,31 @@ def test_steps_stay_in_the_domain_and_gain_what_they_say(problem):
     active_face_newton.accept_step(p.lists, face, trial, p.mass)
     np.testing.assert_array_equal(p.value, moved)
     np.testing.assert_allclose(p.mass, p.value.sum(axis=1), rtol=1e-14)
+
+
+def test_a_step_of_one_moves_the_weights():
+    p = Problem((ALPHA, 1, 0.0, 0.0))
+    p.value[:], p.r[:] = 0.0, 1.0
+    face = np.arange(N), np.zeros((N, M - 1), np.int8), np.zeros(N, np.bool_)
+    step, trial, V = np.zeros((N, M - 1)), np.empty((N, M - 1)), np.empty((M, D))
+    step[:, 1] = 1.0
+    gain = active_face_newton.try_step(
+        as_rows(p.X), p.y, p.r, p.loss, p.lists, face, step, 1.0, trial, V, np.empty((2, M - 1))
+    )
+    assert gain == N
+    np.testing.assert_array_equal(trial, step)
+    np.testing.assert_allclose(V, p.blocks(step).T @ p.X, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("start", ["on faces", "at 0"])
+def test_a_newton_step_gains_what_it_says(problem, start):
+    """At 0 every face is a point: nothing is gained there."""
+    p = problem
+    if start == "at 0":
+        p.value[:], p.mass[:], p.W[:] = 0.0, 0.0, 0.0
+    before, newton = p.dual(), active_face_newton.FaceNewton(M, D)
+    given = as_rows(p.X), p.y, p.r, p.squares, p.loss, p.lists, p.mass
+    gain, visited = newton.step(given, p.W, np.arange(N), np.empty((6, M)), 1e3)
+    assert gain == pytest.approx(p.dual() - before, rel=1e-9, abs=1e-12)
+    assert (gain > 0.0) == (visited > 0.0) == (start == "on faces")
+    np.testing.assert_allclose(p.W, p.blocks().T @ p.X, rtol=0, atol=1e-12)

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 ROOMS = ("kernels", "solvers", "sets", "losses", "families", "functions", "ranking", "svm_plus", "models")  # fmt: skip
 FURTHER = ("_elementary.py", "_rows.py")
 COMPILED_TEXTS = "fast/kernels/rows.py"  # its functions become kernels without a decorator
-_DECORATORS = {"kernel", "njit", "inlined"}
+_DECORATORS = {"kernel", "njit", "inlined", "by_loss"}
 _UNTOUCHED = {"warm_up", "_warmup", "describe", "text", "__repr__"}
 _NOT_RUN = ("annotation", "returns", "decorator_list", "args")
 _COMPARE = {
@@ -137,7 +137,8 @@ def places(
     tree: ast.Module, file: str
 ) -> Iterator[tuple[Any, str, int | None, Any, dict[str, Any]]]:
     """Parent, field, index, node and surroundings of every node that may change, in a fixed order."""
-    any_kernel = "kernel" in {n for node in ast.walk(tree) for n in _decorators(node)}
+    found = {n for node in ast.walk(tree) for n in _decorators(node)}
+    any_kernel = bool(found & {"kernel", "intrinsic"})
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield from _definitions(node, "", file)

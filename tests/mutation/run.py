@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.mutation import twins
 from tests.mutation.live import Live, Probes
 from tests.mutation.operators import ROOT, Mutant, files, mutants
 from tests.mutation.record import KILLED, SURVIVED, TIMEOUT, UNREACHED
@@ -84,6 +85,8 @@ class Runner:
         """Find out what each test reaches, then fork once per mutant."""
         if session.testsfailed:
             raise pytest.UsageError("the tests could not be collected")
+        if self.interpreted:
+            twins.of_every_loss()
         items = list(session.items)
         random.Random(0).shuffle(
             items
@@ -139,6 +142,8 @@ class Runner:
             else [key for key in self.reached_by if key[0] == mutant.file]
         )
         reaching = {n for place in places for n in self.reached_by.get(place, ())}
+        if not (mutant.statement or places):  # a constant of a file without functions of its own
+            reaching = set(self.cost)
         found = sorted(reaching, key=self.cost.__getitem__)
         rank: dict[str, int] = {}
         turn = {}
@@ -201,8 +206,6 @@ def run(
     anything of `fast` is imported.
     """
     if interpreted:
-        from tests.mutation import twins
-
         twins.install()
         twins.unbox()
         np.seterr(all="ignore")  # as compiled code does

@@ -186,7 +186,7 @@ CERTIFICATES = [
     )),
     ("multiclass_erm", "W, B or A", {}),
     ("multiclass_erm", "not both", {"W": np.zeros((1, 2)), "B": np.zeros((2, 2))}),
-    ("multiclass_erm", r"W = .*shape \(1, 2\)", {"W": np.zeros((2, 2))}),
+    ("multiclass_erm", r"W = .*shape \(2, 1\)", {"W": np.zeros((2, 2))}),
     ("multiclass_erm", "pass B", {"W": np.zeros((2, 2)), "X": None, "K": np.eye(2)}),
     *(("multiclass_erm", said, {"A": np.zeros((2, 2)), "X": None, "K": np.array(K)}) for said, K in (
         ("square", np.ones((2, 3))),

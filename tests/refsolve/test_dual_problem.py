@@ -51,7 +51,7 @@ def test_a_model_and_its_dual_know_one_another(model, given):
     bare = cp.Problem(both.primal.objective, both.primal.constraints)
     assert solved(dual(bare)) == pytest.approx(optimum, rel=1e-5, abs=1e-6)
     assert str(both).count("to ") == 2
-    assert "{l|l}" in both._repr_latex_()
+    assert both._repr_latex_().count("aligned}\n\\qquad\n") == 1
 
 
 def own_problems():
@@ -211,3 +211,30 @@ def test_no_warning_comes_from_a_dual_that_is_dpp():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         dual("simplex.projection", a=[0.6, 0.6, -1.0]).solve(solver="CLARABEL")
+
+
+def test_equal_names_and_matrix_norms_keep_the_value_of_the_dual() -> None:
+    x, same, X = cp.Variable(2, name="x"), cp.Variable(2, name="x"), cp.Variable((2, 3), name="X")
+    C = np.arange(6.0).reshape(2, 3)
+    for given in (
+        cp.Problem(cp.Minimize(cp.sum(x) + 2 * cp.sum(same)), [x >= -1, same >= -1, x <= 1]),
+        cp.Problem(cp.Minimize(cp.pnorm(X - C, 2)), [X <= 1]),
+        cp.Problem(cp.Minimize(cp.sum(X, axis=0, keepdims=True) @ np.ones((3, 1))), [X >= -1]),
+    ):
+        dual = refsolve.dual(given)
+        optimum = given.solve(solver="CLARABEL")
+        assert abs(optimum - dual.solve(solver="CLARABEL")) < 1e-6 * (1 + abs(optimum))
+
+
+def test_the_conditions_pass_no_point_that_they_do_not_prove() -> None:
+    z, held = cp.Variable(2, name="z"), cp.Variable(2, name="held", nonneg=True)
+    z.value, held.value = [0.0, 0.0], [0.0, 0.0]
+    for objective in (-cp.sum_squares(z), cp.sum_squares(held)):
+        with pytest.raises(InvalidParameterError):
+            refsolve.kkt(cp.Problem(cp.Minimize(objective)))
+    with pytest.raises(InvalidParameterError):
+        refsolve.kkt("simplex")  # type: ignore[arg-type]
+    kinked = cp.Problem(cp.Minimize(cp.norm1(z)), [cp.sum(z) == 1])
+    z.value = [1.0, 0.0]
+    kinked.constraints[0].dual_variables[0].save_value(np.array(-1.0))
+    assert np.isnan(refsolve.kkt(kinked).largest)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from verification.errors import CandidateSignatureError, InvalidArgumentError
-from verification.exercises import Exercise
+from verification.exercises import Exercise, find
 from verification.external import External
 from verification.external.isolation import Isolated
 from verification.failures.shrink import call_lines
@@ -94,6 +94,15 @@ def mark_file(exercise: Exercise, file: str, timeout: float = TIMEOUT, **options
         return Mark(exercise, trouble=f"{said}; expected {exercise.signature()}")
     except InvalidArgumentError as error:
         return Mark(exercise, trouble=_plain(str(error), target))
+
+
+def accept_answer(name: str, function: Callable[..., Any], **options: Any) -> str:
+    """Judge a function where it is, in a notebook; AssertionError with the counterexample if it is wrong."""
+    exercise = find(name)
+    report = judged(exercise, function, **options)
+    if not report.ok:
+        raise AssertionError(f"{Mark(exercise, report).why}\n{report.counterexample or ''}")
+    return f"✓ passed {report.checked} of {report.checked} judged answers"
 
 
 def mark_program(

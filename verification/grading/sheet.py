@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from verification.derivations import Derivation
+from verification.derivations import discover as derivations
 from verification.exercises import Exercise, discover
 from verification.failures import answers
 from verification.grading.example import example
@@ -21,6 +23,7 @@ HELP = """\
 Start:  refsolve exercise {name} --start {name}.py
 Ask:    refsolve exercise {name} --hint 1   (2: the next formula, 3: nearly all)
 Check:  refsolve exercise {name} --check {name}.py   (or FILE.py:NAME)
+Hand out: refsolve exercise {name} --notebook {name}.ipynb   (--for otter or nbgrader)
 Any other language: refsolve exercise {name} --exec "./program", which answers each line of JSON
 like the first below by one like the second (docs/protocol.md)"""
 #: What a pass says, and what it does not.
@@ -41,9 +44,31 @@ def listing() -> Document:
     """All exercises."""
     rows = [(str(e.lecture), e.name, e.title) for e in discover().values()]
     note = "`refsolve exercise NAME` says what is asked."
-    blocks = (table(f"{len(rows)} exercises", ("lecture", "name", "what"), rows, note=note),)
-    data = [{"lecture": e.lecture, "name": e.name, "title": e.title} for e in discover().values()]
-    return Document("Exercises", blocks, None, {"exercises": data})
+    steps = [(str(d.lecture), d.name, d.title) for d in derivations().values()]
+    columns = ("lecture", "name", "what")
+    blocks = (
+        table(f"{len(rows)} exercises", columns, rows, note=note),
+        table(f"{len(steps)} derivations, step by step", columns, steps),
+    )
+    data = {
+        kind: [
+            dict(zip(("lecture", "name", "title"), (int(n), *row), strict=True))
+            for n, *row in found
+        ]
+        for kind, found in (("exercises", rows), ("derivations", steps))
+    }
+    return Document("Exercises", blocks, None, data)
+
+
+def derivation(asked: Derivation) -> Document:
+    """What is derived, step by step."""
+    blocks: list[Block] = [Paragraph(asked.statement), Code("Given", asked.given)]
+    for step in asked.steps:
+        blocks += [Paragraph(f"{step.title}. {step.text}"), Code("To fill in", step.blank)]
+    help_text = f"Start:  refsolve exercise {asked.name} --notebook {asked.name}.ipynb   (--for otter or nbgrader)"
+    blocks.append(Paragraph(help_text, "dim"))
+    data = {"name": asked.name, "lecture": asked.lecture, "statement": asked.statement}
+    return Document(f"{asked.title} (lecture {asked.lecture})", tuple(blocks), None, data)
 
 
 def statement(exercise: Exercise) -> Document:

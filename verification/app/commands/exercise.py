@@ -19,6 +19,10 @@ class Options:
 
     name: str | None = argument("An exercise; without one they are listed.", None)
     start: Path | None = option("Write a Python file to fill in; never over an existing one.")
+    notebook: Path | None = option(
+        "Write a notebook to hand out, without an answer; never over an existing one."
+    )
+    grader: str = option("What grades the notebook: otter or nbgrader.", "otter", "--for")
     hint: int | None = option("1: an idea, 2: the next formula, 3: nearly all.", min=1, max=3)
     check: str | None = option("FILE.py or FILE.py:NAME to mark; a folder with --all.")
     program: str | None = option(
@@ -33,7 +37,7 @@ class Options:
 
 @command(app)
 def exercise(options: Options, as_json: bool) -> Document | None:
-    """Hand out an exercise, give hints, and mark an answer in Python or any other language.
+    """Hand out an exercise or a derivation, give hints, and mark an answer in Python or any other language.
 
     The kit judges: a wrong answer comes back with its smallest counterexample as code, a right one
     with its certificate. Exit code 0: passed, 1: wrong, or it cannot be run, 2: the request was not
@@ -42,10 +46,13 @@ def exercise(options: Options, as_json: bool) -> Document | None:
         refsolve exercise project_simplex --start project_simplex.py
         refsolve exercise project_simplex --check project_simplex.py
         refsolve exercise --all --check handed_in --csv marks.csv
+        refsolve exercise svm_dual --notebook svm_dual.ipynb --for nbgrader
     """
+    from verification import derivations
     from verification.exercises import find
     from verification.grading import sheet
     from verification.grading.judging import mark_file, mark_program
+    from verification.grading.notebooks import notebook
 
     o = options
     asked = [
@@ -54,6 +61,7 @@ def exercise(options: Options, as_json: bool) -> Document | None:
         o.check is not None,
         o.program is not None,
         o.key,
+        o.notebook is not None,
     ]
     if o.everything:
         if o.name is not None or o.check is None or sum(asked) > 1:
@@ -68,14 +76,23 @@ def exercise(options: Options, as_json: bool) -> Document | None:
             )
         return sheet.listing()
     if sum(asked) > 1:
-        raise InvalidArgumentError("expected one of --start, --hint, --check, --exec and --key")
+        raise InvalidArgumentError(
+            "expected one of --start, --notebook, --hint, --check, --exec, --key"
+        )
+    derivation = derivations.discover().get(o.name)
+    if o.notebook is not None:
+        text = notebook(derivation or find(o.name), o.grader)
+        _write("notebook", o.notebook, text)
+        return None
+    if derivation is not None:
+        if any(asked):
+            raise InvalidArgumentError(
+                f"{o.name} is a derivation: expected --notebook FILE.ipynb alone"
+            )
+        return sheet.derivation(derivation)
     chosen = find(o.name)
     if o.start is not None:
-        if o.start.exists():
-            raise InvalidArgumentError(f"start={str(o.start)!r}: it exists; name a new file")
-        check_file("start", o.start)
-        o.start.write_text(chosen.skeleton(), encoding="utf-8")
-        wrote(o.start)
+        _write("start", o.start, chosen.skeleton())
         return None
     if o.key and not as_json:  # as it is, to be piped into a file
         typer.echo(chosen.key_source(), nl=False)
@@ -87,6 +104,14 @@ def exercise(options: Options, as_json: bool) -> Document | None:
     if o.hint is not None:
         return sheet.hint(chosen, o.hint)
     return sheet.key(chosen) if o.key else sheet.statement(chosen)
+
+
+def _write(argument: str, file: Path, text: str) -> None:
+    if file.exists():
+        raise InvalidArgumentError(f"{argument}={str(file)!r}: it exists; name a new file")
+    check_file(argument, file)
+    file.write_text(text, encoding="utf-8")
+    wrote(file)
 
 
 def _marked_folder(folder: Path, o: Options) -> Document:
