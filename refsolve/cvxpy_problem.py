@@ -66,6 +66,12 @@ class Problem(cp.Problem):
         self.name, self.named, self._read = name, dict(constraints), read
         self._dual, self._terms = dual, tuple(terms)
         self.built: dict[Any, Any] = {}  # values of parameters that the dual cannot follow
+        self.fixed: dict[Any, Any] = {}  # those of another problem, that this one holds as numbers
+
+    def solve(self, *args: Any, **kwargs: Any) -> Any:
+        """As `cvxpy.Problem.solve`; refused if a parameter has changed that is a number in this dual."""
+        _check_unchanged(self.fixed)
+        return super().solve(*args, **kwargs)
 
     @property
     def duals(self) -> dict[str, Any]:
@@ -170,7 +176,7 @@ def dual(what: str | cp.Problem, /, **arguments: Any) -> Problem:
         functions, squares, norms, absolute values, maxima and sums of the largest: a multiplier for each
         constraint (lambda >= 0 of an inequality, nu of an equation, or the name that it has), a vector u for each
         term that is not linear, and an equation for each variable, by its name. Of other problems the dual of the
-        cone program that solvers see: P, A, b and c are its data.
+        cone program that solvers see: P, A, b and c are its data at the present values of the parameters.
 
     Raises
     ------
@@ -195,12 +201,7 @@ def dual(what: str | cp.Problem, /, **arguments: Any) -> Problem:
             "what", what, "a name with its arguments, or a cvxpy.Problem alone", "pass one of them"
         )
     if isinstance(what, Problem) and what._dual is not None:
-        for q, value in what.built.items():
-            if not np.array_equal(q.value, value):
-                raise InvalidParameterError(
-                    q.name(), q.value, "the value that the problem was made with",
-                    "call refsolve.dual with the new arguments",
-                )  # fmt: skip
+        _check_unchanged(what.built)
         return what._dual()
     return _derived(what)
 
@@ -252,6 +253,15 @@ def primal_dual(what: str | cp.Problem, /, **arguments: Any) -> PrimalDual:
     return PrimalDual(made, dual(made, **({} if isinstance(what, str) else arguments)))
 
 
+def _check_unchanged(built: Mapping[Any, Any]) -> None:
+    for q, value in built.items():
+        if not np.array_equal(q.value, value):
+            raise InvalidParameterError(
+                q.name(), q.value, "the value that the problem was made with",
+                "call refsolve.dual again, of a model with the new arguments",
+            )  # fmt: skip
+
+
 def _derived(of: cp.Problem) -> Problem:
     named = of.named if isinstance(of, Problem) else notation.by_text(of.constraints)
     title = f"dual of {of.name}" if isinstance(of, Problem) else "dual"
@@ -262,7 +272,9 @@ def _derived(of: cp.Problem) -> Problem:
     try:
         objective, rules = lagrange_dual(of, named)
     except UnreadableError:
-        objective, rules = conic_dual(of)
+        found = Problem(title, *conic_dual(of), _all)
+        found.fixed = {q: np.copy(q.value) for q in of.parameters()}
+        return found
     return Problem(title, objective, rules, _all)
 
 
@@ -324,7 +336,10 @@ def _supremum(f: Any, *at: Any) -> Problem:
             "stack the others",
         )
     u = f.variables()[0]
-    point = np.asarray(at[0], dtype=float)
+    try:
+        point = np.asarray(at[0], dtype=float)
+    except (TypeError, ValueError):
+        point = np.full((0,), np.nan)
     if point.shape != u.shape or not np.isfinite(point).all():
         raise InvalidParameterError(
             "at", at[0], f"finite numbers of shape {u.shape}", "the shape of the variable"
@@ -379,13 +394,12 @@ def _numbers(checked: Mapping[str, Any], module: ModuleType) -> tuple[Named, Nam
 
 def _projection(name: str, module: ModuleType, params: Named) -> Problem:
     a = check_vector("a", take(params, "a"))
-    biased = "rho" in params
     rho, checked = set_arguments(module, params.pop("rho", 0.0), params, a.size)
     whole, real = _numbers(checked, module)
     labels = {"y": checked["y"]} if "y" in checked else {}
     x = cp.Variable(a.size, name="x")
     objective = cp.sum_squares(x - parameter("a", a)) / 2
-    if biased:
+    if rho:
         objective += parameter("rho", rho, 0) / 2 * cp.square(cp.sum(x))
     rules = notation.by_text(module.constraints(x, **labels, **whole, **real))
     return Problem(name, cp.Minimize(objective), rules, lambda found, _: found["x"])
@@ -420,8 +434,8 @@ def _value(name: str, module: ModuleType, params: Named) -> Problem:
     M = constant("M", loss.family.matrix(scores.size, y).T)
     f, c = parameter("f", scores), parameter("c", costs)
     tie, omega = z == M @ f + c, parameter("omega", weight, 0)
-    objective = cp.Minimize(omega * _declared(loss, z))
-    term = Term(loss, z, "x", omega, objective.variables())
+    declared = _declared(loss, z)
+    objective, term = cp.Minimize(omega * declared), Term(loss, z, "x", omega, declared)
 
     def dual() -> Problem:
         x = cp.Variable(costs.size, name="x")
@@ -440,8 +454,8 @@ def _gradient(name: str, module: ModuleType, params: Named) -> Problem:
 
     def dual() -> Problem:
         v = cp.Variable(z.size, name="v")
-        objective = cp.Minimize(_declared(loss, v))
-        term = Term(loss, v, "x", 1.0, objective.variables())
+        declared = _declared(loss, v)
+        objective, term = cp.Minimize(declared), Term(loss, v, "x", 1.0, declared)
         return Problem(f"dual of {name}", objective, {"x": v == z}, _all, None, (term,))
 
     return Problem(
@@ -466,7 +480,7 @@ def _conjugate(name: str, module: ModuleType, params: Named) -> Problem:
     point, c, declared = parameter("x", x), parameter("c", costs), _declared(loss, z)
     # CVXPY 1.9 gives SCS no problem without a constraint
     tie = {"x": z == u + c}
-    term = Term(loss, z, "x", 1.0, declared.variables())
+    term = Term(loss, z, "x", 1.0, declared)
 
     def dual() -> Problem:
         s = cp.Variable(point.size, name="s")
@@ -485,7 +499,7 @@ def _prox(name: str, module: ModuleType, params: Named) -> Problem:
     u, z = cp.Variable(v.size, name="u"), cp.Variable(v.size, name="z")
     step, point, c = parameter("t", t, 0), parameter("v", v), parameter("c", costs)
     declared = _declared(loss, z)
-    term = Term(loss, z, "t x", step, declared.variables())
+    term = Term(loss, z, "t x", step, declared)
 
     def dual() -> Problem:
         x = cp.Variable(v.size, name="x")
@@ -516,7 +530,7 @@ def _sdca_update(name: str, module: ModuleType, params: Named) -> Problem:
         square = cp.sum_squares(x) + (cp.square(cp.sum(x)) if loss.family.coupled else 0)
         pulled = x + cp.sum(x) if loss.family.coupled else x
         declared = _declared(loss, z)
-        term = Term(loss, z, "x", 1.0, declared.variables())
+        term = Term(loss, z, "x", 1.0, declared)
         objective = cp.Maximize(-beta / 2 * square - declared)
         return Problem(
             f"dual of {name}", objective, {"x": z == b - beta * pulled}, _all, None, (term,)

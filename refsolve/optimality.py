@@ -38,15 +38,20 @@ class Term:
         Name of the equation z = ...
     weight : cvxpy.Expression or float
         What L(z) is multiplied with.
-    own : sequence of cvxpy.Variable
-        z, and what else the declared value minimises over.
+    declared : cvxpy.Expression
+        The value as it is declared, a minimum over variables of its own.
     """
 
     loss: Loss
     z: Any
     tie: str
     weight: Any
-    own: Sequence[Any]
+    declared: Any
+
+    @property
+    def own(self) -> Sequence[Any]:
+        """The variables in z, and those that the declared value minimises over."""
+        return list(self.declared.variables())
 
 
 @dataclass(frozen=True)
@@ -218,7 +223,9 @@ def _kinked(term: Term, named: Mapping[str, Any]) -> Iterator[Condition]:
     x, name = -_multiplier(named[term.tie]), notation.text(term.z)
     if weight:
         near = np.asarray(term.loss.repair(x / weight), dtype=float)
-        gap = weight * float(term.loss.fenchel_young(z, near))
+        gap = float(term.loss.fenchel_young(z, near))
+        gap += max(float(term.declared.value) - float(term.loss.value_bounds(z)[0]), 0.0)
+        gap *= weight
         off = weight * float(abs(x / weight - near).max(initial=0))
     else:
         gap, off = 0.0, float(abs(x).max(initial=0))

@@ -290,8 +290,7 @@ def problem_primal(arguments: dict[str, Any]) -> Written:
         for i in range(n)
     }
     terms = [
-        Term(data.single(i), Z[i], f"x_{i}", float(data.weight[i]) / n, losses[i].variables())
-        for i in range(n)
+        Term(data.single(i), Z[i], f"x_{i}", float(data.weight[i]) / n, losses[i]) for i in range(n)
     ]
     return cp.Minimize(objective), rules, terms
 

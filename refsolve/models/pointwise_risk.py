@@ -307,7 +307,7 @@ def problem_primal(arguments: dict[str, Any]) -> Written:
     }
     rules |= {} if risk.behind is None else {"mu": g[risk.behind[0]] <= g[risk.behind[1]]}
     terms = [
-        Term(risk.loss, Z[i], f"x_{y}", float(risk.weight[i]), losses[i].variables())
+        Term(risk.loss, Z[i], f"x_{y}", float(risk.weight[i]), losses[i])
         for i, y in enumerate(risk.live)
     ]
     return cp.Minimize(constant("p", risk.weight) @ cp.hstack(losses)), rules, terms

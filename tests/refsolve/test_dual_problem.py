@@ -186,6 +186,7 @@ def test_conjugates_are_suprema():
         (lambda: conjugate(cp.square(cp.Variable()), [1.0, 2.0]), "shape"),
         (lambda: conjugate(cp.square(cp.Variable()) + cp.Variable(), 1.0), "one variable"),
         (lambda: conjugate("simplex", [1.0], w=[1.0]), "name it"),
+        (lambda: conjugate(cp.norm1(cp.Variable(2)), "a"), "finite numbers"),
         (lambda: problem("simplex.projection", a=[0.6]).kkt(), "a value"),
         (lambda: refsolve.kkt(_psd()), "inequality"),
     ],
@@ -238,3 +239,41 @@ def test_the_conditions_pass_no_point_that_they_do_not_prove() -> None:
     z.value = [1.0, 0.0]
     kinked.constraints[0].dual_variables[0].save_value(np.array(-1.0))
     assert np.isnan(refsolve.kkt(kinked).largest)
+
+
+def test_what_a_declared_value_minimises_over_counts():
+    p = problem("smooth_topk_hinge_alpha.prox", v=[1.0, 0.2, -0.3], k=2, gamma=0.5, t=0.5)
+    solved(p)
+    assert p.kkt().largest < 1e-6
+    next(v for v in p.variables() if v.name() == "p").value = np.array([0.3, 0.3, 0.3])
+    assert p.kkt().largest > 0.01
+
+
+def test_a_dual_in_numbers_is_refused_after_a_change():
+    x, r = cp.Variable(2, name="x"), cp.Parameter(name="r", nonneg=True, value=0.0)
+    p = cp.Problem(cp.Minimize(r * cp.sum_squares(x - 2) + cp.sum(x)), [cp.abs(x) <= 1])
+    d = dual(p)
+    assert solved(d) == pytest.approx(solved(p), abs=1e-6)
+    r.value = 2.0
+    with pytest.raises(InvalidParameterError, match=r"call refsolve\.dual again"):
+        d.solve(solver="CLARABEL")
+    assert solved(dual(p)) == pytest.approx(solved(p), abs=1e-6)
+    r.value = 3.0
+    follows = dual(p)
+    r.value = 1.0
+    assert solved(follows) == pytest.approx(solved(p), abs=1e-6)
+
+
+def test_parts_that_differ_are_printed_differently():
+    from refsolve.notation import text
+
+    x, y, X = cp.Variable(2, name="x"), cp.Variable(2, name="y"), cp.Variable((2, 3), name="X")
+    shown = [
+        text(each)
+        for each in (
+            cp.sum(cp.hstack([x, y])), cp.norm(X, 2, axis=0), cp.norm(X, "fro"),
+            cp.reshape(X, (6,), order="C"), cp.reshape(X, (6,), order="F"), cp.log_sum_exp(X, axis=1),
+            cp.log_sum_exp(X),
+        )
+    ]  # fmt: skip
+    assert len(set(shown)) == len(shown), shown
