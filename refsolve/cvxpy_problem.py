@@ -69,8 +69,13 @@ class Problem(cp.Problem):
         self.fixed: dict[Any, Any] = {}  # those of another problem, that this one holds as numbers
 
     def solve(self, *args: Any, **kwargs: Any) -> Any:
-        """As `cvxpy.Problem.solve`; refused if a parameter has changed that is a number in this dual."""
+        """As `cvxpy.Problem.solve`; refused if a parameter has changed that is a number in this dual.
+
+        Where the problem is not DPP, it is compiled for the present values of its parameters.
+        """
         _check_unchanged(self.fixed)
+        if not kwargs.get("enforce_dpp") and not self.is_dcp(dpp=True):
+            kwargs.setdefault("ignore_dpp", True)
         return super().solve(*args, **kwargs)
 
     @property
@@ -118,7 +123,7 @@ def problem(name: str, /, **arguments: Any) -> Problem:
         In the units of the arguments. A projection, prox or update has the answer as its minimiser; a value is
         that of the loss at margins which are tied to the scores, so that the gradient is a multiplier; a
         gradient and a conjugate are suprema. Where a parameter divides (gamma of a value, C of the dual of a
-        squared hinge) CVXPY compiles anew for each value, and says so. The matrix Q in the dual of
+        squared hinge) it is compiled anew for each value. The matrix Q in the dual of
         svm_plus_squared_hinge is one of the data, of C and of lam, which are no parameters of it.
 
     Raises

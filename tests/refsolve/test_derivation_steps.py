@@ -219,7 +219,6 @@ def test_declared_signs_are_kept() -> None:
         ((s, t, "equal", {"where": ["s"]}), "where"),
         ((cp.Problem(cp.Minimize(-cp.square(s))), 0, "same_optimum"), "relation"),
     ],
-    ids=lambda v: str(v)[:40],
 )
 def test_bad_input_is_named(arguments: tuple[Any, ...], named: str) -> None:
     *given, more = arguments if isinstance(arguments[-1], dict) else (*arguments, {})

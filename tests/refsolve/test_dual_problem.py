@@ -277,3 +277,16 @@ def test_parts_that_differ_are_printed_differently():
         )
     ]  # fmt: skip
     assert len(set(shown)) == len(shown), shown
+
+
+def test_a_parameter_that_divides_is_no_warning():
+    p = problem("smooth_topk_hinge_alpha.value", scores=[1.0, 0.2, -0.3], y=0, k=1, gamma=0.5)
+    assert not p.is_dcp(dpp=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        first = p.solve(solver="CLARABEL")
+        p.param_dict["gamma"].value = 1.0
+        assert p.solve(solver="CLARABEL") < first - 1e-3
+        dual("softmax.prox", v=[1.0, 0.2], t=0.5).solve(solver="CLARABEL")
+    with pytest.raises(cp.DPPError):
+        p.solve(solver="CLARABEL", enforce_dpp=True)

@@ -254,7 +254,7 @@ def multiclass_erm(rng: np.random.Generator) -> Iterator[Case]:
     """Losses of three families."""
     X, _, sw = data(rng)
     y = np.arange(N) % 3
-    lam, W = 0.4, rng.normal(size=(D, 3)).round(2)
+    lam, W = 0.4, rng.normal(size=(3, D)).round(2)
     for loss, params in (
         ("topk_hinge_beta", {"k": 2}),
         ("softmax", {}),
@@ -266,7 +266,7 @@ def multiclass_erm(rng: np.random.Generator) -> Iterator[Case]:
         xs = [np.full(one.d, 0.2) for one in each]
         A = np.array(
             [C * s * one.block(x, c) for one, x, c, s in zip(each, xs, y, sw, strict=True)]
-        ).T
+        )
 
         def L(y: Array, S: Array, each: Any = each) -> Array:
             return np.array([loss_at(one, S[:, i], int(y[i])) for i, one in enumerate(each)])
@@ -279,7 +279,6 @@ def multiclass_erm(rng: np.random.Generator) -> Iterator[Case]:
                 "lambda": lam,
                 "L()": L,
                 "y": y,
-                "W'": W.T,
                 "x_i": X.T,
             }
 
