@@ -337,7 +337,7 @@ def _total(e: Any, style: Style) -> Part:
     if inner.ndim == 0:
         return _write(inner, style)
     if type(inner).__name__ == "Hstack":
-        parts = [each if each.ndim == 0 else type(e)(each) for each in inner.args]
+        parts = [each if each.size == 1 else type(e)(each) for each in inner.args]
         return " + ".join(_inside(_write(each, style), ENTRIES, style) for each in parts), SUM
     if inner.is_affine():
         return style.inner("\\mathbf{1}" if style.latex else "1", _write(inner, style)[0]), NAME

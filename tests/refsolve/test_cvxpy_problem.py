@@ -241,6 +241,8 @@ def test_expressions_are_written_as_they_are():
         (cp.sum(cp.entr(X[0])), "-sum_i X[0,i] log X[0,i]"),
         (C * (x - y), "C * (x - y)"),
         (2 * (x - y), "2 (x - y)"),
+        (cp.sum(cp.hstack([cp.max(x), cp.sum_squares(y)])), "max(x) + ||y||^2"),
+        (cp.sum(cp.hstack([x, y])), "<1,x> + <1,y>"),
     ):
         assert text(expression) == shown
 
