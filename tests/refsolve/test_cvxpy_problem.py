@@ -153,6 +153,16 @@ def test_a_model_as_it_is_written_has_the_optimum_of_the_oracle(model, given, si
     assert not any(unnamed in str(p) + p.latex() for unnamed in ("var", "param", "Expression"))
 
 
+@pytest.mark.parametrize("solver", [s for s in SOLVERS if s != "CLARABEL"])
+@pytest.mark.parametrize(("model", "given"), list({m: (m, g) for m, g in MODELS}.values()))
+def test_a_model_is_solved_by_every_solver(model, given, solver):
+    for side in ("primal", "dual"):
+        p = problem(f"{model}.{side}", **given)
+        oracle = float(refsolve.solve(f"{model}.{side}", **given).value)
+        assert solved(p, solver) == pytest.approx(oracle, rel=1e-5, abs=1e-6)
+        assert p.status.startswith("optimal")
+
+
 def test_every_convex_model_is_written():
     written = {model for model, _ in MODELS}
     convex = {m for m in catalogue.object_names("models") if "dual" in catalogue.operations(m)}
