@@ -93,12 +93,13 @@ class Conditions(tuple[Condition, ...]):
 
     def _repr_html_(self) -> str:
         rows = [
-            f"<tr><td>{row.kind}</td><td><code>{html.escape(row.says)}</code></td>"
-            f"<td>{row.residual:.1e}</td></tr>"
+            (row.kind, f"<code>{html.escape(row.says)}</code>", f"{row.residual:.1e}")
             for row in self
         ]
-        head = "<tr><th>condition</th><th>says</th><th>residual</th></tr>"
-        return f"<table>{head}{''.join(rows)}</table>"
+        cell = '<{0} style="padding: 0 1em 0 0; text-align: left">{1}</{0}>'
+        head = "".join(cell.format("th", name) for name in ("condition", "says", "residual"))
+        body = ["".join(cell.format("td", entry) for entry in row) for row in rows]
+        return "<table>" + "".join(f"<tr>{each}</tr>" for each in [head, *body]) + "</table>"
 
 
 def kkt(problem: cp.Problem, terms: Sequence[Term] = ()) -> Conditions:
