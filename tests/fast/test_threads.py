@@ -157,6 +157,7 @@ def batches() -> dict[str, Callable[[np.ndarray], Any]]:
     found: dict[str, Callable[[np.ndarray], Any]] = {"lambert": fast.functions.lambert_w_exp.value}
     own = {"k": 2, "y": rng.integers(0, 2, SCORES.shape), "r": WEIGHTS, "cap": WEIGHTS + 0.2}
     own |= {"b": SCORES, "low": -9.0, "high": np.full(9, 9.0), "capacity": 0.1 * WEIGHTS}
+    own |= {"beta": np.linspace(1.0, 0.0, 9)}
     for object_name in (n for n in dir(sets) if hasattr(getattr(sets, n), "project")):
         project = getattr(sets, object_name).project
         names = project.__wrapped__ if hasattr(project, "__wrapped__") else project

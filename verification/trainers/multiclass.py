@@ -100,7 +100,7 @@ def examine(instance: Instance, trainer: Callable[..., Any] | None = None) -> Ju
     unit = given["C"] * len(y)  # the oracle's P carries 1/n: P/lambda = C n P
     found = beside_oracle(
         PROBLEM, {**given, "loss": loss, "X": X, "y": y}, ours,
-        lambda x: float(np.linalg.norm(parts["W"] - x.T)), unit, unit, "W",
+        lambda x: float(np.linalg.norm(parts["W"] - x)), unit, unit, "W",
     )  # fmt: skip
     own: Any = {"gap": judged.gap, "gap_tolerance": judged.gap_tolerance, "terms": judged.terms}
     return found if found.distance is None else replace(found, **own)
