@@ -89,7 +89,7 @@ class Problem(cp.Problem):
         found = {v.name(): v.value for v in self.variables()}
         if any(value is None for value in found.values()):
             return None
-        return self._read(found, float(self.value))
+        return self._read(found, float(self.objective.value))
 
     def kkt(self) -> Conditions:
         """The conditions of Karush, Kuhn and Tucker at the current values; see `refsolve.kkt`."""
@@ -358,13 +358,18 @@ def _support(name: str, module: ModuleType, params: Named) -> Problem:
     """Max <w,x> over the set."""
     w = check_vector("w", take(params, "w"))
     _, checked = set_arguments(module, 0.0, params, w.size)
+    x = cp.Variable(w.size, name="x")
+    objective = cp.Maximize(parameter("w", w) @ x)
+    return Problem(
+        f"{name}.support", objective, _inside(x, module, checked), lambda _, value: value
+    )
+
+
+def _inside(x: Any, module: ModuleType, checked: Mapping[str, Any]) -> Named:
+    """The constraints of a set by what they say."""
     whole, real = _numbers(checked, module)
     labels = {"y": checked["y"]} if "y" in checked else {}
-    x = cp.Variable(w.size, name="x")
-    rules = notation.by_text(module.constraints(x, **labels, **whole, **real))
-    return Problem(
-        f"{name}.support", cp.Maximize(parameter("w", w) @ x), rules, lambda _, value: value
-    )
+    return notation.by_text(module.constraints(x, **labels, **whole, **real))
 
 
 def _model(name: str, module: ModuleType, params: Named) -> Problem:
@@ -381,10 +386,7 @@ def _model(name: str, module: ModuleType, params: Named) -> Problem:
     )
     object_name, operation = catalogue.split(name)
     other = f"{object_name}.{'primal' if operation == 'dual' else 'dual'}"
-    found = Problem(
-        name, objective, rules, lambda found, _: found,
-        lambda: _model(other, module, params), *terms,
-    )  # fmt: skip
+    found = Problem(name, objective, rules, _all, lambda: _model(other, module, params), *terms)
     found.built = {q: np.copy(q.value) for q in found.parameters()}
     return found
 
@@ -400,13 +402,11 @@ def _numbers(checked: Mapping[str, Any], module: ModuleType) -> tuple[Named, Nam
 def _projection(name: str, module: ModuleType, params: Named) -> Problem:
     a = check_vector("a", take(params, "a"))
     rho, checked = set_arguments(module, params.pop("rho", 0.0), params, a.size)
-    whole, real = _numbers(checked, module)
-    labels = {"y": checked["y"]} if "y" in checked else {}
     x = cp.Variable(a.size, name="x")
     objective = cp.sum_squares(x - parameter("a", a)) / 2
     if rho:
         objective += parameter("rho", rho, 0) / 2 * cp.square(cp.sum(x))
-    rules = notation.by_text(module.constraints(x, **labels, **whole, **real))
+    rules = _inside(x, module, checked)
     return Problem(name, cp.Minimize(objective), rules, lambda found, _: found["x"])
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
+import scipy.sparse as sp
 from cvxpy.atoms.affine.promote import promote
 
 from refsolve import notation
@@ -172,7 +173,9 @@ class Lagrangian:
         """The rows of the identity that an index takes."""
         key = (size, tuple(places.tolist()))
         if key not in self.taken:
-            self.taken[key] = constant(f"E_{len(self.taken) + 1}", np.eye(size)[places])
+            self.taken[key] = constant(
+                f"E_{len(self.taken) + 1}", sp.eye_array(size, format="csr")[places]
+            )
         return self.taken[key]
 
 
@@ -324,11 +327,10 @@ def conic_dual(problem: cp.Problem) -> tuple[Any, dict[str, Any]]:
     sense = 1 if isinstance(problem.objective, cp.Minimize) else -1
     n, m = len(cones.q), len(cones.b)
     z = cp.Variable(m, name="z")
-    pull = constant("A", _dense(cones.A)).T @ z + constant("c", cones.q)
+    pull = constant("A", cones.A).T @ z + constant("c", cones.q)
     value = -(constant("b", cones.b) @ z) + float(whole.offset)
-    P = _dense(cones.P)
-    if np.any(P):
-        x, curved = cp.Variable(n, name="x"), constant("P", P)
+    if cones.P.count_nonzero():
+        x, curved = cp.Variable(n, name="x"), constant("P", cones.P)
         pull = curved @ x + pull
         value = -cp.quad_form(x, cp.psd_wrap(curved)) / 2 + value
     rules: Named = {"x": pull == 0}
@@ -359,7 +361,3 @@ def _matrix(block: Semidefinite, z: Any) -> Any:
     basis = np.stack([block.matrix(row, dual=True).ravel() for row in np.eye(block.size)], axis=1)
     order = round(basis.shape[0] ** 0.5)
     return cp.reshape(cp.Constant(basis) @ z, (order, order), order="C")
-
-
-def _dense(matrix: Any) -> Any:
-    return np.asarray(matrix.todense() if hasattr(matrix, "todense") else matrix, dtype=float)

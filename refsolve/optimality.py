@@ -241,8 +241,8 @@ def _gradients(problem: cp.Problem, named: Mapping[str, Any], own: set[Any]) -> 
     tops: dict[Any, list[tuple[int, float]]] = {}
     for rule in named.values():
         low = rule.args[0]
-        if type(low).__name__ == "sum_largest" and isinstance(low.args[0], cp.Variable):
-            tops.setdefault(low.args[0], []).append((low.k, float(_multiplier(rule))))
+        if _is_top(low):
+            tops.setdefault(low.args[0], []).append((int(low.k), float(_multiplier(rule))))
             parts.append(-float(_multiplier(rule)) * rule.args[1])
         else:
             parts.append(cp.sum(cp.multiply(_multiplier(rule), _sides(rule))))
@@ -258,11 +258,18 @@ def _gradients(problem: cp.Problem, named: Mapping[str, Any], own: set[Any]) -> 
             total = total + np.ravel(slope.toarray() if hasattr(slope, "toarray") else slope)
         if total is None:
             residual = NOT_SMOOTH
-        elif x in tops:
+        elif x in tops:  # at ties, where there is no gradient
             residual = _outside(-total, np.ravel(x.value), tops[x])
         else:
             residual = float(abs(total).max(initial=0))
         yield Condition(STATIONARY, f"gradient in {x.name()}", residual)
+
+
+def _is_top(e: Any) -> bool:
+    """Whether this is the sum of the k largest entries of a variable, k a whole number."""
+    if type(e).__name__ != "sum_largest" or not isinstance(e.args[0], cp.Variable):
+        return False
+    return e.args[0].ndim == 1 and float(getattr(e.k, "value", e.k)).is_integer()
 
 
 def _outside(p: Array, x: Array, tops: Sequence[tuple[int, float]]) -> float:

@@ -16,5 +16,6 @@ def parameter(name: str, value: Any, low: float | None = None) -> Any:
 
 
 def constant(name: str, value: Any) -> Any:
-    """An array of the data by its name."""
-    return cp.Constant(np.asarray(value, dtype=float), name=name)
+    """An array of the data by its name; a sparse one stays sparse."""
+    value = value if hasattr(value, "tocsr") else np.asarray(value, dtype=float)
+    return cp.Constant(value, name=name)

@@ -290,3 +290,36 @@ def test_a_parameter_that_divides_is_no_warning():
         dual("softmax.prox", v=[1.0, 0.2], t=0.5).solve(solver="CLARABEL")
     with pytest.raises(cp.DPPError):
         p.solve(solver="CLARABEL", enforce_dpp=True)
+
+
+def test_values_that_nobody_solved_for_have_an_answer():
+    p = problem("softmax.value", scores=[1.0, 0.2], y=0)
+    for v in p.variables():
+        v.value = np.full(v.shape, 0.5)
+    assert p.answer == pytest.approx(np.log1p(np.exp(0.5)))
+
+
+def test_large_problems_stay_sparse():
+    n = 4_000
+    x = cp.Variable(n, name="x")
+    p = cp.Problem(cp.Minimize(cp.sum_squares(x - 1) / 2), [x[::2] <= 0.5])
+    q = cp.Problem(cp.Minimize(cp.sum_squares(x - 1) / 2 + cp.exp(x[0])), [x[::2] <= 0.5])
+    duals = [dual(each) for each in (p, q)]  # read off the expressions, and of its cones
+    for d in duals:
+        assert all(c.size < 10 * n or hasattr(c.value, "tocsr") for c in d.constants())
+    assert solved(duals[0]) == pytest.approx(solved(p), rel=1e-6)
+
+
+def test_conditions_at_sums_of_the_largest_of_a_matrix_or_of_half_an_entry():
+    X = cp.Variable((2, 2), name="X", value=np.array([[0.4, 0.2], [0.1, 0.3]]))
+    x = cp.Variable(3, name="x", value=np.array([0.3, 0.2, 0.1]))
+    for objective, rule in (
+        (
+            cp.sum_squares(X - np.array([[1.0, 0.2], [0.1, 0.3]])),
+            cp.sum_largest(cp.vec(X, order="F"), 1) <= 0.4,
+        ),
+        (cp.sum_squares(x - 1), cp.sum_largest(x, 1.5) <= 0.4),
+    ):
+        p = cp.Problem(cp.Minimize(objective), [rule])
+        rule.dual_variables[0].save_value(np.array(0.0))
+        assert not refsolve.kkt(p).largest < 0.1
