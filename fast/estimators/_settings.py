@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_X_y
+from sklearn.utils import check_array, check_random_state, check_X_y
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_n_features,
@@ -29,6 +29,11 @@ from fast.solvers.rows import is_sparse
 DTYPES = (np.float64, np.float32)
 SINGLE = 1e36  # of scores in float32
 NAMED = 5  # columns in a warning
+
+
+def generator(random_state: Any) -> np.random.RandomState:
+    """The generator of a fit; None is 0: two fits of the same data give the same bits."""
+    return check_random_state(0 if random_state is None else random_state)
 
 
 class Classifier(ClassifierMixin, BaseEstimator):

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils import compute_class_weight
 
 from fast._validation import check_k, moderate
 from fast.certificates import Certificate, of_estimator
@@ -21,6 +21,7 @@ from fast.estimators._settings import (
     arrays_of,
     check_settings,
     check_weights,
+    generator,
     transaction,
 )
 from fast.models.multiclass_erm import (
@@ -165,7 +166,7 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
         monitor.evaluation = Evaluation.of(eval_set, self, loss)
         options = {
             "max_iter": max_iter,
-            "seed": int(check_random_state(self.random_state).randint(2**31 - 1)),
+            "seed": int(generator(self.random_state).randint(2**31 - 1)),
             "report": monitor,
             "n_jobs": self.n_jobs,
             "dual_variables": getattr(self, "_dual_variables", self.warm_start),

@@ -55,7 +55,7 @@ class MultilabelClassifier(SignedLinearModel):
         The proximal point method around quasi-Newton steps, or coordinate ascent (hinges); quasi-Newton
         steps (smooth losses).
     random_state : int, RandomState instance or None, default=None
-        Order of the examples.
+        Order of the examples; None is 0, so that two fits give the same bits.
     verbose : int, default=0
         1 shows a progress bar (digits of the gap), 2 prints each certificate.
     n_jobs : int or None, default=None

@@ -80,7 +80,7 @@ class TopKLogisticRegression(MulticlassLinearModel):
         separate classes. "sdca" is the papers' method
         (not for ``truncated``) and "fista" what they compare it with: for comparison only.
     random_state : int, RandomState instance or None, default=None
-        Order of the examples of solver "sdca"; no other one draws anything that matters.
+        Order of the examples of solver "sdca", None is 0; no other one draws anything that matters.
     verbose : int, default=0
         1 shows a progress bar (digits of the gap), 2 prints each certificate.
     n_jobs : int or None, default=None

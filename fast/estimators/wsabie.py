@@ -5,13 +5,19 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from fast._interrupts import let_through
 from fast._validation import moderate, number
 from fast.errors import InvalidTypeError
 from fast.estimators._prediction import ClassScores
-from fast.estimators._settings import Classifier, check_count, check_data, encode, transaction
+from fast.estimators._settings import (
+    Classifier,
+    check_count,
+    check_data,
+    encode,
+    generator,
+    transaction,
+)
 from fast.solvers import warp
 
 
@@ -43,7 +49,7 @@ class WsabieClassifier(ClassScores, Classifier):
         Bound on the length of each row of W in that unit, or of U, and of V in units of its start; the
         authors bound the columns of V, too, not its rows. None: no bound.
     random_state : int, RandomState instance or None, default=None
-        Of the orders, the drawn classes and V. An integer gives the same bits again.
+        Of the orders, the drawn classes and V. None is 0; None and an integer give the same bits again.
     verbose : int, default=0
         1 prints the loss after each epoch.
 
@@ -139,7 +145,7 @@ class WsabieClassifier(ClassScores, Classifier):
 
         found = warp.train(
             X, encoded, len(self.classes_), rank=rank, epochs=epochs, rate=rate, bound=bound,
-            rng=check_random_state(self.random_state), report=report,
+            rng=generator(self.random_state), report=report,
         )  # fmt: skip
         self.coef_, self.intercept_ = found.W, np.zeros(len(found.W))
         if found.V is not None:

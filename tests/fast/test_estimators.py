@@ -248,6 +248,18 @@ def test_pickles_clones_and_the_same_bits(name):
     assert again.fit(X, *labels).dual_gap_ <= model.tol
 
 
+@pytest.mark.parametrize("name", SETTLED)
+def test_two_default_fits_and_any_number_of_threads_give_the_same_bits(name):
+    model, (X, *labels) = SETTLED[name]
+    seen = []
+    for n_jobs in (None, None, 1, 2):
+        options = {"random_state": None, "n_jobs": n_jobs}
+        taken = {key: options[key] for key in options.keys() & model.get_params().keys()}
+        fitted = clone(model).set_params(**taken).fit(X, *labels)
+        seen.append((fitted.decision_function(X).tobytes(), fitted.dual_gap_))
+    assert len(set(seen)) == 1
+
+
 @pytest.mark.parametrize(
     ("model", "data"),
     [
