@@ -15,13 +15,14 @@ import numpy as np
 from fast.data import COLUMNS, MATRICES, parts, rows
 from fast.errors import InvalidParameterError
 from verification.app import mat_file
+from verification.app.csv_file import SEPARATED
 from verification.app.dataset import Examples, Known, Roles, infinite
 from verification.app.label_files import read_labels, typed_labels, with_indicator
 from verification.app.labels import MISSING, classes_of
 from verification.app.multilabel import indicator, with_csr
 from verification.app.preprocessing import numbers
 from verification.app.svm_file import read_svm
-from verification.app.tables import LEFT_OUT, SEPARATED, Table, read_columns, read_csv
+from verification.app.tables import LEFT_OUT, Table, read_columns, read_csv
 from verification.errors import DataFileError
 from verification.instances import npz
 from verification.instances.files import check_regular
