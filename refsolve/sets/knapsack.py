@@ -52,13 +52,13 @@ def _high(rng: np.random.Generator, d: int, size: float, given: Mapping[str, Any
     start = np.where(low == -np.inf, unit * rng.choice([-1.0, 0.0, 0.5], d), low)
     high = start + widths[chosen]
     least, most = extent(given["b"], low, high)
-    if not least <= inside(least, most, 0.0) <= most:  # no float is between them
+    if not least <= _inside(least, most, 0.0) <= most:  # no float is between them
         high[np.flatnonzero(given["b"])[0]] = np.inf
         low[np.flatnonzero(given["b"])[0]] = -np.inf
     return high
 
 
-def inside(least: Any, most: Any, wanted: float) -> float:
+def _inside(least: Any, most: Any, wanted: float) -> float:
     """The number nearest to ``wanted`` between two Fractions, rounded inwards."""
     value = float(min(max(wanted, least), most))
     if value < least:
@@ -72,7 +72,7 @@ def _capacity(rng: np.random.Generator, d: int, size: float, given: Mapping[str,
     least, most = extent(b, low, high)
     point = np.clip(rng.normal(size=d) * min(size, 1e130), low, high)
     wanted = [float((b * point).sum()), *(v for v in (least, most) if abs(v) < np.inf)]
-    return inside(least, most, wanted[int(rng.integers(2 * len(wanted))) % len(wanted)])
+    return _inside(least, most, wanted[int(rng.integers(2 * len(wanted))) % len(wanted)])
 
 
 SPEC = Spec(
@@ -114,21 +114,18 @@ def extent(b: Array, low: Array, high: Array) -> tuple[Any, Any]:
     return np.minimum(*ends).sum(initial=zero), np.maximum(*ends).sum(initial=zero)
 
 
-def check(d: int, b: Array, low: Array, high: Array, capacity: float | Fraction) -> None:
-    """Refuse bounds that cross, weights out of range, and an empty set, with the multiplier that proves it."""
-    admit(b, low, high, capacity, *extent(b, low, high))
-
-
-def admit(
-    b: Array, low: Array, high: Array, capacity: float | Fraction, least: Any, most: Any
+def check(
+    d: int, b: Array, low: Array, high: Array, capacity: float | Fraction, at_most: bool = False
 ) -> None:
-    """Refuse bounds that cross, weights out of range, and a capacity that is not from least to most."""
+    """Refuse bounds that cross, weights out of range, and an empty set, with the multiplier that proves it."""
     if (low > high).any() or (low == np.inf).any() or (high == -np.inf).any():
         expected = "low <= high in every entry, low < inf, high > -inf"
         raise InvalidParameterError("high", high, expected, "swap or relax them")
     if not all(v == 0 or 1 / MODERATE <= abs(v) <= MODERATE for v in b):
         expected = f"weights that are 0 or of magnitude {1 / MODERATE:g} to {MODERATE:g}"
         raise InvalidParameterError("b", b, expected, "divide b and capacity by the largest weight")
+    least, most = extent(b, low, high)
+    most = np.inf if at_most else most
     if not least <= Fraction(capacity) <= most:
         expected = f"between {float(least)!r} and {float(most)!r}: the set is empty otherwise"
         proof = {"capacity": -1.0 if capacity < least else 1.0}
@@ -149,12 +146,9 @@ def constraints(x: cp.Expression, b: Any, low: Any, high: Any, capacity: Any) ->
 
 def bounds(x: cp.Expression, low: Any, high: Any) -> list[Any]:
     """CVXPY constraints: low <= x <= high where they are finite."""
-    found = []
-    for bound, sign in ((low, 1), (high, -1)):
-        finite = np.flatnonzero(np.isfinite(getattr(bound, "value", bound)))
-        if finite.size:
-            found.append(sign * x[finite] >= sign * bound[finite])
-    return found
+    ends = [(v, sign, np.isfinite(getattr(v, "value", v))) for v, sign in ((low, 1), (high, -1))]
+    finite = [(v, sign, np.flatnonzero(which)) for v, sign, which in ends if which.any()]
+    return [sign * x[at] >= sign * v[at] for v, sign, at in finite]
 
 
 def halfspaces(d: int, b: Array, low: Array, high: Array, capacity: float | Fraction) -> f.Rows:

@@ -18,34 +18,26 @@ from refsolve._lazy import cp
 from refsolve._types import Number
 from refsolve.formulas import Array
 from refsolve.sets import knapsack
-from refsolve.spec import Spec
+
+*BOUNDS, CAPACITY = knapsack.SPEC.symbols
 
 
 def _capacity(rng: np.random.Generator, d: int, size: float, given: Mapping[str, Any]) -> float:
-    """What the bounds allow at least or at most, what some point takes, or more than any takes."""
-    b, low, high = given["b"], given["low"], given["high"]
-    least, most = knapsack.extent(b, low, high)
-    unit = min(size, 1e130)
-    point = np.clip(rng.normal(size=d) * unit, low, high)
-    wanted = [float((b * point).sum()), *(v for v in (least, most) if abs(v) < np.inf)]
-    far = max(map(float, wanted)) + unit * abs(b).sum() * 10.0 ** rng.uniform(-3, 3)
-    return knapsack.inside(least, np.inf, [*wanted, wanted[0], far][rng.integers(len(wanted) + 2)])
+    """That of a knapsack, or more: a thousandth to a thousand times what entries of the size take."""
+    more = min(size, 1e130) * abs(given["b"]).sum() * 10.0 ** rng.uniform(-3, 3)
+    return float(CAPACITY.draw(rng, d, size, given) + rng.integers(2) * more)
 
 
-SPEC = Spec(
+SPEC = replace(
+    knapsack.SPEC,
     title="Continuous quadratic knapsack, capacity not exceeded",
-    kind="sets",
     formulas={
+        **knapsack.SPEC.formulas,
         "set": "{x in R^d : low <= x <= high, <b,x> <= capacity};  empty if no such x",
         "support": "min over t >= 0 of t capacity + sum_i max((w_i - t b_i) low_i, (w_i - t b_i) high_i)",
-        "projection": "argmin 1/2||x - a||^2 over the set",
         "solution": "x = clip(a - t b, low, high) with t >= 0 such that <b,x> <= capacity, = if t > 0",
     },
-    symbols=(
-        *knapsack.SPEC.symbols[:3],
-        replace(knapsack.SPEC.symbols[3], meaning="largest value of <b,x>", draws=_capacity),
-    ),
-    scaling=knapsack.SPEC.scaling,
+    symbols=(*BOUNDS, replace(CAPACITY, meaning="largest value of <b,x>", draws=_capacity)),
     source="Lapin et al. 2015, section 4.1",
     notes=(
         "where clip(a, low, high) is in the set it is the projection; otherwise that on the knapsack is",
@@ -54,14 +46,12 @@ SPEC = Spec(
 )
 
 arguments = knapsack.arguments
-normalised = knapsack.normalised
-conditioning = knapsack.conditioning
-part = knapsack.part
+normalised, conditioning, part = knapsack.normalised, knapsack.conditioning, knapsack.part
 
 
 def check(d: int, b: Array, low: Array, high: Array, capacity: float | Fraction) -> None:
     """Refuse bounds that cross, weights out of range, and an empty set, with the multiplier that proves it."""
-    knapsack.admit(b, low, high, capacity, knapsack.extent(b, low, high)[0], np.inf)
+    knapsack.check(d, b, low, high, capacity, at_most=True)
 
 
 def constraints(x: cp.Expression, b: Any, low: Any, high: Any, capacity: Any) -> list[Any]:
@@ -102,8 +92,8 @@ def residual(x: Array, w: Array, b: Array, low: Array, high: Array, capacity: Nu
 
 def violation(x: Array, b: Array, low: Array, high: Array, capacity: Number) -> Array:
     """Largest violated constraint, 0 if feasible."""
-    ends = np.maximum((low - x).max(axis=-1), (x - high).max(axis=-1))
-    return f.positive(np.maximum(ends, -_slack(x, b, capacity)[..., 0]))
+    excess = np.concatenate([low - x, x - high, -_slack(x, b, capacity)], axis=-1)
+    return f.positive(excess.max(axis=-1))
 
 
 def repair(x: Array, b: Array, low: Array, high: Array, capacity: Number) -> Array:
