@@ -35,7 +35,7 @@ SPEC = replace(
         **knapsack.SPEC.formulas,
         "set": "{x in R^d : low <= x <= high, <b,x> <= capacity};  empty if no such x",
         "support": "min over t >= 0 of t capacity + sum_i max((w_i - t b_i) low_i, (w_i - t b_i) high_i)",
-        "solution": "x = clip(a - t b, low, high) with t >= 0 such that <b,x> <= capacity, = if t > 0",
+        "solution": "x = clip(a - t b, low, high), t the least real >= 0 with <b,x> <= capacity",
     },
     symbols=(*BOUNDS, replace(CAPACITY, meaning="largest value of <b,x>", draws=_capacity)),
     source="Lapin et al. 2015, section 4.1",
