@@ -257,7 +257,7 @@ def _smooth_minimum(text: str, names: Names, name: str) -> float:
 
 
 def _minimum(text: str, names: Names, name: str, least: float = -np.inf) -> float:
-    """Over a number, at least ``least``; over a vector whose minimiser is named, the least of it and of points nearby."""
+    """Over a number >= ``least``; over a vector whose minimiser is named, the least of it and of points nearby."""
 
     def f(v: Value) -> float:
         return float(number(text, names.with_(**{name: v})))
