@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -43,25 +43,32 @@ class Cells(Protocol):
         """The line in which row i ends."""
 
 
-class Texts(Mapping[str, np.ndarray]):
-    """Columns of cells by name, made when they are asked for."""
+class Columns(Mapping[str, np.ndarray]):
+    """Columns by name, made when they are asked for."""
 
-    def __init__(self, cells: Cells, names: Sequence[str], first: int) -> None:
-        self.cells, self.first = cells, first
-        self.position = {name: j for j, name in enumerate(names)}
+    def __init__(self, names: Sequence[str], made: Callable[[str], np.ndarray]) -> None:
+        self.names, self.made = dict.fromkeys(names), made
 
     def __getitem__(self, name: str) -> np.ndarray:
-        return self.cells.text(self.position[name], self.first)
+        if name not in self.names:
+            raise KeyError(name)
+        return self.made(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.position)
+        return iter(self.names)
 
     def __len__(self) -> int:
-        return len(self.position)
+        return len(self.names)
 
-    def numbers(self, name: str) -> np.ndarray | None:
-        """A column as float64, where that is known at once."""
-        return self.cells.numbers(self.position[name], self.first)
+
+class Texts(Columns):
+    """Columns of cells, without the first rows."""
+
+    def __init__(self, cells: Cells, names: Sequence[str], first: int) -> None:
+        at = {name: j for j, name in enumerate(names)}
+        super().__init__(names, lambda name: cells.text(at[name], first))
+        self.numbers: Callable[[str], np.ndarray | None]
+        self.numbers = lambda name: cells.numbers(at[name], first)
 
 
 def read(source: Path) -> Cells:

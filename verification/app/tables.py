@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from verification.errors import DataFileError
 
 #: Rows below the first that tell a column of numbers from one of text.
 LOOKED_AT = 200
+#: Columns of Parquet that are read at once: at least these, and all of them in this many passes.
+AT_ONCE, PASSES = 8, 16
 #: What pandas calls the first columns where it wrote an index without a name, and read it again.
 UNNAMED = re.compile(r"|Unnamed: \d+(\.\d+)*")
 LEFT_OUT = "{!r} left out: the index of a data frame"
@@ -82,7 +85,7 @@ class Table:
                 return numbers
         column = self.columns[name]
         if column.dtype.kind in "fiub":
-            return column.astype(np.float64)
+            return column.astype(np.float64, copy=False)
         if self.typed:
             odd = next((e for e in column if not (e is None or isinstance(e, str))), None)
             if odd is not None:
@@ -235,15 +238,15 @@ def read_columns(source: Path, wanted: Sequence[str | None] = ()) -> Table:
     from fast.errors import InvalidParameterError
 
     files = parts(source) if source.is_dir() else [str(source)]
-    tables, counts, first = list[Any](), list[int](), list[str]()
+    empty, counts, first = list[Any](), list[int](), list[str]()
     try:
         for name in files:
             with opened(name) as file:
                 stored = [c for c in index_columns(file.schema) if c not in wanted]
                 names = [c for c in file.schema.names if c not in stored]
-                flat = [c for c in names if not is_listed(file.schema.field(c).type)]
-                tables.append(file.read(flat))
                 counts.append(sum(file.counts))
+            flat = [file.schema.field(c) for c in names if not is_listed(file.schema.field(c).type)]
+            empty.append(file.schema.empty_table().select([field.name for field in flat]))
             first = first or names
             if {*names} != {*first} or len({*names}) < len(names):
                 raise DataFileError(f"{name} has the columns {listed(names)}; expected names that differ, and "
@@ -252,17 +255,40 @@ def read_columns(source: Path, wanted: Sequence[str | None] = ()) -> Table:
         raise DataFileError(str(error)) from error
     import pyarrow as pa  # which is there: files were opened
 
-    try:
-        held = pa.concat_tables(tables, promote_options="permissive")
-    except pa.ArrowException as error:
-        raise DataFileError(
-            f"{source}: its parts differ ({error}); write them with one schema"
-        ) from None
+    def joined(tables: Sequence[Any]) -> Any:
+        try:
+            return pa.concat_tables(tables, promote_options="permissive")
+        except pa.ArrowException as error:
+            raise DataFileError(
+                f"{source}: its parts differ ({error}); write them with one schema"
+            ) from None
+
+    kept = joined(empty).column_names
     if not sum(counts):
         raise DataFileError(f"{source} has no examples; expected one example per row")
-    lists, ends = np.full(sum(counts), None), np.cumsum(counts)
-    lists[:] = [[]] * len(lists)
-    columns = {name: _array(held.column(name)) if name in flat else lists for name in first}
+    ends, size = np.cumsum(counts), max(AT_ONCE, -(-len(kept) // PASSES))
+
+    @lru_cache(1)  # columns are asked for in their order
+    def group(start: int) -> Any:
+        try:
+            tables = []
+            for name, own in zip(files, empty, strict=True):
+                with opened(name) as file:
+                    tables.append(
+                        file.read([c for c in kept[start : start + size] if c in own.column_names])
+                    )
+        except InvalidParameterError as error:
+            raise DataFileError(str(error)) from error
+        return joined(tables)
+
+    def made(name: str) -> np.ndarray:
+        if name in kept:
+            return _array(group(kept.index(name) // size * size).column(name))
+        lists = np.full(sum(counts), None)
+        lists[:] = [[]] * len(lists)
+        return lists
+
+    columns = csv_file.Columns(first, made)
 
     def place(i: int, name: str) -> str:
         part = int(np.searchsorted(ends, i, "right"))
