@@ -4,23 +4,36 @@ from typing import Any
 
 import numpy as np
 
+EPS = float(np.finfo(float).eps)
+OFFSET_STEPS, HALVINGS = 50, 50  # of Newton's method for b and rho
+FLAT = 1e-12  # part of the largest curvature that counts as none
+
 
 class Examples:
     """Labels, costs C omega, their ``total``, and prices; ``nonneg``: keep xi >= 0.
+
+    ``signed``: the slacks are y_i g(z_i), as if the features were y_i (z_i, 1). Then no shift of rho
+    makes a model feasible: a multiple of it or own slacks do.
 
     Own slacks eta_i cost kappa_i/2 eta_i^2, kappa = lam/delta with delta (n,) = ``free_slack``/omega;
     infinite (not ``soft``) without them.
     """
 
     def price_examples(
-        self, y: np.ndarray, cost: np.ndarray, lam: float, delta: Any, nonneg: bool
-    ) -> None:
+        self, y: np.ndarray, cost: np.ndarray, lam: float, delta: Any, nonneg: bool,
+        signed: bool = False,
+    ) -> None:  # fmt: skip
         """Keep what is given."""
         self.n, self.y, self.positive = len(y), y, y > 0.0
-        self.cost, self.lam, self.nonneg = cost, lam, nonneg
+        self.cost, self.lam, self.nonneg, self.signed = cost, lam, nonneg, signed
         self.soft = bool(np.any(delta > 0.0))
         self.kappa: Any = lam / delta if self.soft else np.inf
         self.total, self.own = float(cost.sum()), cost / self.kappa  # own: 0 without own slacks
+
+    @property
+    def sign(self) -> Any:
+        """Of g in the slacks: y (n,), or 1."""
+        return self.y if self.signed else 1.0
 
     def lowest(self, a: np.ndarray) -> tuple[float, float]:
         """Largest min_i a_i + y_i b over b, and that b."""
@@ -49,6 +62,45 @@ class Examples:
 
 class HingeExamples(Examples):
     """SVM1+."""
+
+    def shared(self, beta: np.ndarray) -> np.ndarray:
+        """The multipliers of signed slacks >= 0: y'beta = y'cost, by raising those of one class."""
+        lacking = float(self.y @ (self.cost - beta))
+        side = self.positive if lacking > 0.0 else ~self.positive
+        return np.where(side, beta + abs(lacking) * self.cost / self.cost[side].sum(), beta)
+
+    def offsets(self, f: np.ndarray, g: np.ndarray) -> tuple[float, float]:
+        """The best b and rho of signed functions f, g (n,) with own slacks, by Newton's method.
+
+        What they change of P is sum cost xi + kappa/2 (xi - y (g + rho))^2: convex, with a
+        continuous slope, and quadratic as long as no slack passes from one constraint to another.
+        """
+
+        def value(x: np.ndarray) -> float:
+            return self.objective(0.0, 0.0, self.y * (f + x[0]), self.y * (g + x[1]))
+
+        x = np.zeros(2)
+        best = value(x)
+        for _ in range(OFFSET_STEPS):
+            slack, least = self.y * (g + x[1]), 1.0 - self.y * (f + x[0])
+            xi = self.slacks(slack - self.own, 1.0 - least)
+            paid = self.y * (self.cost + self.kappa * (xi - slack))  # 0 where only the cost counts
+            tight = (xi == least) & (paid != 0.0)
+            slope = np.array([-paid[tight].sum(), (self.y * self.cost - paid).sum()])
+            in_b, in_rho = self.kappa[tight].sum(), self.kappa[paid != 0.0].sum()
+            curvature = np.array([[in_b, in_b], [in_b, in_rho]])
+            curvature[np.diag_indices(2)] += FLAT * self.kappa.sum()  # a long step, cut below
+            step = -np.linalg.solve(curvature, slope)
+            if not -float(slope @ step) > EPS * best:
+                break
+            for k in range(HALVINGS):
+                found = value(x + 0.5**k * step)
+                if found < best:
+                    break
+            else:
+                break
+            x, best = x + 0.5**k * step, found
+        return float(x[0]), float(x[1])
 
     def multiple(self, m: float, q: float, a: float) -> tuple[float, float]:
         """Minimum over t, rho of t^2/2 q + total*rho: rho >= 1 - t m and, if asked, rho >= t a."""
@@ -86,6 +138,9 @@ class SquaredExamples(Examples):
         square = w2 + float(self.reduced @ (g * g)) + self.lam * (v2 + rho * rho)
         mixed = float(self.reduced @ g) + self.lam * rho
         slope = total * m - mixed * own
+        if self.signed:
+            short = m <= 0.0 or (self.nonneg and float(g.min()) < 0.0)
+            return np.inf if short else 0.0, square, mixed, total
         tau = (square * own - mixed * m) / slope if slope > 0.0 else np.inf
         return max(tau, -float(g.min())) if self.nonneg else tau, square, mixed, total
 
