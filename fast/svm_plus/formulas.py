@@ -4,10 +4,6 @@ from typing import Any
 
 import numpy as np
 
-EPS = float(np.finfo(float).eps)
-OFFSET_STEPS, HALVINGS = 50, 50  # of Newton's method for b and rho
-FLAT = 1e-12  # part of the largest curvature that counts as none
-
 
 class Examples:
     """Labels, costs C omega, their ``total``, and prices; ``nonneg``: keep xi >= 0.
@@ -70,37 +66,37 @@ class HingeExamples(Examples):
         return np.where(side, beta + abs(lacking) * self.cost / self.cost[side].sum(), beta)
 
     def offsets(self, f: np.ndarray, g: np.ndarray) -> tuple[float, float]:
-        """The best b and rho of signed functions f, g (n,) with own slacks, by Newton's method.
+        """The best b and rho of signed functions f, g (n,) with own slacks >= 0.
 
-        What they change of P is sum cost xi + kappa/2 (xi - y (g + rho))^2: convex, with a
-        continuous slope, and quadratic as long as no slack passes from one constraint to another.
+        Of P they change sum cost xi + kappa/2 (xi - y (g + rho))^2 with xi >= 0, 1 - y (f + b): convex,
+        its best rho known for each b, so that bisection finds b.
         """
-
-        def value(x: np.ndarray) -> float:
-            return self.objective(0.0, 0.0, self.y * (f + x[0]), self.y * (g + x[1]))
-
-        x = np.zeros(2)
-        best = value(x)
-        for _ in range(OFFSET_STEPS):
-            slack, least = self.y * (g + x[1]), 1.0 - self.y * (f + x[0])
-            xi = self.slacks(slack - self.own, 1.0 - least)
-            paid = self.y * (self.cost + self.kappa * (xi - slack))  # 0 where only the cost counts
-            tight = (xi == least) & (paid != 0.0)
-            slope = np.array([-paid[tight].sum(), (self.y * self.cost - paid).sum()])
-            in_b, in_rho = self.kappa[tight].sum(), self.kappa[paid != 0.0].sum()
-            curvature = np.array([[in_b, in_b], [in_b, in_rho]])
-            curvature[np.diag_indices(2)] += FLAT * self.kappa.sum()  # a long step, cut below
-            step = -np.linalg.solve(curvature, slope)
-            if not -float(slope @ step) > EPS * best:
-                break
-            for k in range(HALVINGS):
-                found = value(x + 0.5**k * step)
-                if found < best:
-                    break
+        low, high = float((self.y - f).min()), float((self.y - f).max())
+        while True:
+            b = 0.5 * (low + high)
+            least = np.maximum(1.0 - self.y * (f + b), 0.0)
+            bend = self.y * (least + self.own) - g  # rho from (or up to) which xi is least
+            rho = self._root(bend)
+            if not low < b < high:
+                return b, rho
+            paid = self.kappa * np.maximum(self.y * (bend - rho), 0.0) * (least > 0.0)
+            if self.y @ paid > 0.0:
+                low = b
             else:
-                break
-            x, best = x + 0.5**k * step, found
-        return float(x[0]), float(x[1])
+                high = b
+
+    def _root(self, bend: np.ndarray) -> float:
+        """The rho with y'cost = sum y kappa (y (bend - rho))_+, whose right side falls in rho."""
+        order = np.argsort(bend)
+        bend, kappa, positive = bend[order], self.kappa[order], self.positive[order]
+        behind = np.cumsum(np.append(0.0, np.where(positive, 0.0, kappa)))
+        ahead = np.cumsum(np.append(0.0, np.where(positive, kappa, 0.0)[::-1]))[::-1]
+        slope = behind + ahead  # of the left side less the right one, before and after each bend
+        first = float(self.y @ self.cost - np.where(positive, kappa, 0.0) @ (bend - bend[0]))
+        rise = first + np.cumsum(np.append(0.0, slope[1:-1] * np.diff(bend)))
+        j = int(np.searchsorted(rise, 0.0))
+        i = max(j - 1, 0)
+        return float(bend[i] - rise[i] / slope[j]) if slope[j] > 0.0 else float(bend[i])
 
     def multiple(self, m: float, q: float, a: float) -> tuple[float, float]:
         """Minimum over t, rho of t^2/2 q + total*rho: rho >= 1 - t m and, if asked, rho >= t a."""

@@ -112,7 +112,7 @@ class HingeData(HingeExamples, SVMPlusData):
         """W = 0 and the slack 1 for everybody."""
         if self.signed:  # own slacks
             none = np.zeros(self.d), 0.0, np.zeros(self.Z.shape[1]), 0.0
-            return Model(*none, self.total + 0.5 * float(np.sum(self.kappa)))
+            return Model(*none, self.total + 0.5 * float(self.k.sum()))
         return Model(np.zeros(self.d), 0.0, np.zeros(self.Z.shape[1]), 1.0, self.total)
 
     def trivial(self) -> tuple[Model, Bound]:
