@@ -15,6 +15,8 @@ from fast.svm_plus.data import Bound
 from fast.svm_plus.formulas import Examples, HingeExamples, SquaredExamples
 from fast.svm_plus.kernel_newton import KernelQP
 
+ROUNDING = 1e-13  # of K a, beside sum |a| max K
+
 
 @dataclass
 class KernelModel:
@@ -139,6 +141,8 @@ class SquaredHinge(SquaredExamples, KernelLoss):
         g = free + self.sign * rho
         w2, v2 = max(float(a @ f), 0.0), max(float(c @ free), 0.0)
         t, tau = self._rescaled(w2, v2, rho, f, g)
+        if self.signed and t * ROUNDING * float(np.abs(a).sum() * self.K.diagonal().max()) > 1.0:
+            t = np.inf  # margins that are rounding
         candidates = [(0.0, 1.0 / float(self.theta.min()), 0.0)]
         if self.signed:
             candidates = [(0.0, 0.0, 0.0)] if self.soft else []
@@ -200,7 +204,7 @@ class Hinge(HingeExamples, KernelLoss):
         if not sum_ > 0.0:
             alpha, sum_ = self.uniform(self.total), self.total
         if self.signed:
-            beta = self.shared(beta)
+            alpha, beta = self._bounded(alpha, beta)
         else:
             alpha, beta = alpha * (self.total / sum_), beta * (self.total / sum_)
         a, rest = alpha * self.y, alpha + beta - self.cost
@@ -211,6 +215,18 @@ class Hinge(HingeExamples, KernelLoss):
         if self.nonneg:
             bound = max(bound, self._without_slack(alpha, w2), key=lambda found: found.dual)
         return bound, self.feasible(a, f, rest / self.lam, rest / self.kappa)
+
+    def _bounded(self, alpha: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Multipliers of signed slacks, no larger than optimal ones can be: K a would be rounding.
+
+        There sum(alpha) and sum (alpha + beta - cost)^2/kappa are at most 2 P, at most that of own slacks alone.
+        """
+        most = 2.0 * self.objective(0.0, 0.0, np.zeros(self.n), np.zeros(self.n))
+        alpha = alpha * min(1.0, most / max(float(alpha.sum()), most))
+        beta = self.shared(beta)
+        if float(((alpha + beta - self.cost) ** 2 / self.kappa).sum()) > most:
+            beta = self.cost
+        return alpha, beta
 
     def _without_slack(self, alpha: np.ndarray, w2: float) -> Bound:
         """D at the best multiple of alpha whose beta = cost - alpha: no noise of the correction.
