@@ -1,7 +1,8 @@
 """What an SVM+ or SVM-2K may claim: bounds on P and D at its attributes that no rounding undercuts.
 
 P is that of the model made feasible: rho is raised by what a margin lacks (own slacks one by one;
-signed functions are multiplied instead) and by what rounding may hide. D is that of the multipliers made feasible. Where D needs
+signed functions are multiplied instead) and by what rounding may hide. D is that of the multipliers
+made feasible. Where D needs
 
 1/2 gamma'Q gamma = max_g sum_i gamma_i g(z_i) - 1/2 <g, M g>,   M = lam I + sum_i c_i zt_i zt_i'
 
@@ -109,7 +110,7 @@ class Level:
                 margin = (y * f + xi - slip_f - slip_g).min()
                 if not margin > 0:
                     return np.inf
-                stretch = 1 / min(margin, self.real(1)) ** 2  # of P, at the multiple that is feasible
+                stretch = 1 / min(margin, self.real(1)) ** 2  # of P, for what makes it feasible
             elif problem.free_slack == 0:
                 rho += max(self.real(0), (least + slip_g - values - rho).max())
                 xi = values + rho
@@ -128,7 +129,8 @@ class Level:
             total, sizes = total + part, sizes + part
         losses = cost * (xi * xi / 2 if problem.squared else xi)
         total, sizes = total + losses.sum(), sizes + abs(losses).sum()
-        return up(stretch * (total + (len(y) + 16) * eps * sizes) * (1 + 8 * eps))
+        total += (len(y) + 16) * eps * sizes
+        return up(total if stretch == 1 else stretch * total * (1 + 8 * eps))
 
     # ---- the multipliers
 

@@ -301,6 +301,6 @@ class Hinge(HingeExamples, KernelLoss):
         b, rho = self.offsets(f, g)
         slack = self.y * (g + rho)
         P = self.objective(w2, v2, self.y * (f + b), slack)
-        if P > none:
+        if none < P:
             return KernelModel(zero, 0.0, zero, 0.0, zero, none, 0.0)
         return KernelModel(a, b, c, rho - mean, slack, P, w2)
