@@ -5,9 +5,10 @@ min 1/2 u'Mu - h'u   subject to u >= 0, F'u = c,   u = (alpha, beta) or alpha al
 M = [[K_y + R, R], [R, R]],   K_y = K . yy',   F = [[y, 1], [0, 1]], c = (0, total) (or y and 0 alone)
 
 R is the deformed kernel for the squared hinge (no total) and Kz/lam for the hinge; where functions are
-signed, both times yy', and F has y for 1. A Newton step solves for the multipliers of the active set alone; those that come out negative leave it, those
-whose rows are violated enter. It ends at the optimum or, rarely, runs in circles: then the interior
-point method of the linear trainers takes the whole matrix.
+signed, both times yy', and F has y for 1. A Newton step solves for the multipliers of the active set
+alone; those that come out negative leave it, those whose rows are violated enter. It ends at the
+optimum or, rarely, runs in circles: then the interior point method of the linear trainers takes the
+whole matrix.
 """
 
 from collections.abc import Callable
