@@ -10,8 +10,6 @@ from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.models import svm_plus_hinge, svm_plus_squared_hinge
 from fast.svm_plus.correction import Correction, SignedCorrection
 from fast.svm_plus.formulas import HingeExamples
-from fast.svm_plus.hinge import HingeData
-from fast.svm_plus.squared_hinge import SquaredHingeData
 from tests.fast import _naive_svm_plus as naive
 from verification.certificates import plus_fitted
 
@@ -41,16 +39,11 @@ def test_working_sets_of_many_rows_dense_and_sparse(squared, nonneg, delta, rng)
     """More rows than the first working set has, so that violated ones have to be found."""
     X, y, Z, weight = draw(rng, delta, 900)
     weight[:] = rng.uniform(0.3, 2.0, 900)
-    options = {
-        "nonneg_slack": nonneg,
-        "free_slack": delta,
-        "label_signed": True,
-        "sample_weight": weight,
-    }
+    options = {"nonneg_slack": nonneg, "free_slack": delta, "sample_weight": weight, "tol": 1e-6}
     kind = {"squared": squared, "nonneg": nonneg, "delta": delta, "weight": weight, "signed": True}
-    dense = TRAINERS[squared].train(X, y, Z, 0.5, 2.0, tol=1e-6, **options)
-    sparse = TRAINERS[squared].train(
-        sp.csr_array(X), y, sp.csr_array(Z), 0.5, 2.0, tol=1e-6, **options
+    dense, sparse = (
+        TRAINERS[squared].train(rows(X), y, rows(Z), 0.5, 2.0, label_signed=True, **options)
+        for rows in (np.array, sp.csr_array)
     )
     primal, dual, _ = naive.objectives(dense, X, y, Z, 0.5, 2.0, **kind)
     for found in (dense, sparse):
@@ -98,29 +91,6 @@ def test_the_best_offsets_of_signed_functions(scale, rng):
         for start in ((0.0, 0.0), data.offsets(f, g)):
             best = minimize(value, start, method="Nelder-Mead", options=accurate)
             assert found <= best.fun * (1 + 1e-12)
-
-
-def test_multipliers_of_signed_slacks_are_shared(rng):
-    data = HingeExamples()
-    for _ in range(20):
-        y = np.where(rng.permutation(9) % 3 == 0, 1.0, -1.0)
-        data.price_examples(y, rng.uniform(0.1, 2.0, 9), 1.0, np.ones(9), True, True)
-        beta = rng.uniform(0.0, 3.0, 9)
-        shared = data.shared(beta)
-        assert y @ shared == pytest.approx(y @ data.cost, abs=1e-12)
-        assert (shared >= beta).all()
-
-
-@pytest.mark.parametrize("kind", [SquaredHingeData, HingeData])
-def test_other_labels_make_the_same_data_as_new_ones(kind, rng):
-    X, y, Z, weight = draw(rng, 0.4)
-    given = Z, weight + 0.1, 1.4, 0.7, True, 0.4 / (weight + 0.1), True
-    first, second = kind(X, y, *given), kind(X, -y, *given)
-    first.relabel(-y)
-    rows = np.arange(len(y))
-    for name in ("h1", "h2", "c", "y", "positive"):
-        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
-    np.testing.assert_array_equal(first.slack_rows(rows), second.slack_rows(rows))
 
 
 def test_what_the_estimator_refuses(rng):
