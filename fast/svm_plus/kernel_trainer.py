@@ -229,7 +229,7 @@ class Methods(TrainingRun):
             while True:
                 before, rough = state.gap, path.rough > 0.0
                 alpha, beta = path(budget, self.tol)
-                if self.look(alpha, beta, "smo"):
+                if self.look(alpha, beta, path.solver):
                     self.over = True
                     return
                 if not rough:
@@ -293,6 +293,8 @@ class SquaredSMO:
     residual at the start of every call is exact either way.
     """
 
+    solver = "smo"
+
     def __init__(self, loss: SquaredHinge, alone: bool) -> None:
         n = loss.n
         self.loss = loss
@@ -320,7 +322,7 @@ class SquaredSMO:
 class HingeSMO:
     """Alternating SMO that goes on where it was."""
 
-    rough = 0.0
+    rough, solver = 0.0, "smo"
 
     def __init__(self, loss: Hinge) -> None:
         start = loss.uniform(loss.total)
@@ -342,7 +344,7 @@ class HingeSMO:
 class SignedStart:
     """The interior point in the place of alternating SMO, whose steps keep 1'(alpha + beta)."""
 
-    rough = 0.0
+    rough, solver = 0.0, "interior_point"
 
     def __init__(self, loss: Hinge) -> None:
         self.qp, self.n, self.tol = loss.qp(), loss.n, LOOSE
