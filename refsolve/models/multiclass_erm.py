@@ -35,6 +35,7 @@ from refsolve.models._written import Written, weighted
 from refsolve.optimality import Term
 from refsolve.parameters import constant, parameter
 from refsolve.proofs.certificate import Array
+from refsolve.proofs.domain import plain
 from refsolve.proofs.model import ModelCertificate
 from refsolve.spec import Spec, check_matrix
 
@@ -188,7 +189,7 @@ def _key(data: Data, params: Mapping[str, Any], rank: int) -> tuple[Any, ...]:
         rank,
         data.y.tobytes(),
         data.y.shape,
-        *sorted(params.items()),
+        *plain(params),
     )
 
 

@@ -97,7 +97,8 @@ class _Exact(Loss):
     def __init__(self, object_name: str, params: Mapping[str, Any], d: int, y: Any) -> None:
         super().__init__(object_name, params, d, y)
         real: Any = exact if self.generator.rational else Decimal
-        bound = {n: v if isinstance(v, int) else real(v) for n, v in self.params.items()}
+        numbers = {n: v for n, v in self.params.items() if not isinstance(v, np.ndarray)}
+        bound = {n: v if isinstance(v, int) else real(v) for n, v in numbers.items()}
         self.generator = generator_of(self.module).bind(bound)
         own = self.domain.module
         given = _plain(own, self.domain.params)

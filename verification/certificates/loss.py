@@ -59,7 +59,8 @@ def _solved(instance: Instance) -> tuple[Any, ...]:
     form = cores.generator(instance)
     found, x = rationals.loss(form, cores.loss(instance).domain, z)
     # a change of z moves the loss by x times it
-    reach = number(total(x)) if cores.loss(instance).domain.cone else 1.0
+    domain = cores.loss(instance).domain
+    reach = number(total(x) if domain.cone else exact(domain.largest_sum))
     return z.size, spread, found, reach * (spread + number(exact(form.ell)))
 
 
