@@ -21,6 +21,7 @@ from refsolve.canonicalize import Answer, ParametrizedProblem, Template
 from refsolve.errors import InvalidParameterError
 from refsolve.models._data import BOX, LAM, Data, check_data
 from refsolve.models._symbols import (
+    BETA,
     CLASSES,
     COSTS,
     COUNT,
@@ -66,6 +67,7 @@ SPEC = Spec(
         replace(LOSS, default="multiclass_hinge"),
         GUESSES,
         GAMMA,
+        BETA,
         WEIGHTS,
         COSTS,
         GRAM,

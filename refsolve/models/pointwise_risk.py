@@ -18,7 +18,7 @@ from refsolve._types import Array
 from refsolve.arguments import scaled_by, take
 from refsolve.canonicalize import Answer, ParametrizedProblem, Template
 from refsolve.errors import InvalidParameterError
-from refsolve.models._symbols import BEHIND, COSTS, GAMMA, GUESSES, LOSS, PROBABILITIES
+from refsolve.models._symbols import BEHIND, BETA, COSTS, GAMMA, GUESSES, LOSS, PROBABILITIES
 from refsolve.models._written import Written
 from refsolve.optimality import Term
 from refsolve.parameters import constant
@@ -40,7 +40,7 @@ SPEC = Spec(
         "gap": "sum_y p_y (L + L* - <u_y,x_y>) + mu (g_j - g_i) = R(g) - D(x), every term >= 0",
     },
     symbols=(),
-    arguments=(PROBABILITIES, replace(LOSS, default="softmax"), GUESSES, GAMMA, COSTS, BEHIND),
+    arguments=(PROBABILITIES, replace(LOSS, default="softmax"), GUESSES, GAMMA, BETA, COSTS, BEHIND),
     scaling="p is divided by its sum; R is in the units of the loss",
     source="Lapin et al. 2016, Lemma 1, Definition 1 and Propositions 1-5, 9",
     notes=(

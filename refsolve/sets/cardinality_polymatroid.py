@@ -99,10 +99,15 @@ def support(w: Array, beta: Array) -> Array:
     return (beta * f.descending(f.positive(w))).sum(axis=-1)
 
 
+def room(x: Array, beta: Array) -> Array:
+    """Least slack of the inequalities, of which there are too many to be listed; no equation holds."""
+    left = np.cumsum(beta, axis=-1) - np.cumsum(f.descending(x), axis=-1)
+    return np.minimum(x.min(axis=-1), left.min(axis=-1))
+
+
 def violation(x: Array, beta: Array) -> Array:
     """Largest violated constraint, 0 if feasible."""
-    excess = np.cumsum(f.descending(x), axis=-1) - np.cumsum(beta, axis=-1)
-    return f.positive(np.maximum((-x).max(axis=-1), excess.max(axis=-1)))
+    return f.positive(-room(x, beta))
 
 
 def repair(x: Array, beta: Array) -> Array:
