@@ -199,8 +199,8 @@ def prox(
         distance = min(np.sqrt(2 * t * gap), through)
     rounding = roundoff(v.size, norm(v), norm(c), norm(u), t)
     distance += rounding
-    steepest = loss.domain.largest_sum + norm(u - v) / t
-    gap += rounding * min(distance / t, steepest)  # the envelope is 1-Lipschitz in v where sums are 1
+    steepest = loss.domain.largest_sum + norm(u - v) / t  # of the envelope, in v
+    gap += rounding * min(distance / t, steepest)
     value = loss.value_bounds(u + c)[1] + ((u - v) ** 2).sum() / (2 * t)
     scale = float(loss.size(v + c))
     wrong = _complement_error(loss, complement, v + c, t)

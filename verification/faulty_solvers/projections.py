@@ -10,6 +10,7 @@ from verification.reference_solvers.projections import (
     descending,
     ordered,
     pooled,
+    shift,
     threshold,
 )
 
@@ -194,7 +195,7 @@ def not_pooled(a: Array, beta: Array, rho: float = 0.0) -> Array:
 @wrong("cardinality_polymatroid.projection")
 def weights_by_place(a: Array, beta: Array, rho: float = 0.0) -> Array:
     """The weights are taken in the order of the entries instead of by size."""
-    size = np.maximum(a - rho * ordered(a, beta, rho).sum(), 0.0)
+    size = np.maximum(a - (shift(a, beta, rho) if rho > 0 else 0.0), 0.0)
     return size - np.maximum(pooled(size - beta), 0)
 
 
