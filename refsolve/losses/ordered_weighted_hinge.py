@@ -15,14 +15,12 @@ from refsolve._lazy import cp
 from refsolve.formulas import Array
 from refsolve.losses import topk_hinge_alpha as alpha
 from refsolve.sets import cardinality_polymatroid as polymatroid
-from refsolve.spec import Symbol
 
 
 def _beta(rng: np.random.Generator, d: int, size: float, given: Mapping[str, Any]) -> Array:
-    """Weights as the set draws them, most often with the sum 1."""
+    """Weights as the set draws them, often with the sum 1."""
     beta = polymatroid.weights(rng, d)
-    total = beta.sum() or 1.0
-    return beta * rng.choice([1.0, 1 / total, 1 / total, 10.0 ** rng.uniform(-2, 2) / total])
+    return beta * rng.choice([1.0, *[1 / (beta.sum() or 1.0)] * 2, 10.0 ** rng.uniform(-2, 2)])
 
 
 SPEC = replace(
@@ -31,13 +29,10 @@ SPEC = replace(
     formulas={
         **alpha.SPEC.formulas,
         "value": "sum_i beta_i max(z_[i], 0),  z_[1] >= ... >= z_[d]",
-        "conjugate": "-<c,x> on {x >= 0, S_i(x) <= S_i(beta), i = 1..d}; +inf elsewhere",
+        "conjugate": "-<c,x> on {x >= 0, S_i(x) <= S_i(beta)}, i = 1..d; +inf elsewhere",
         "gradient": "x_j at j != y, -<1,x> at y, for any x attaining max <z,x>",
     },
-    symbols=(
-        Symbol("beta", "weights of the ordered violations, beta_1 >= ... >= beta_d", low=0, default=1.0,
-               shape="vector", largest=1e70, draws=_beta),
-    ),
+    symbols=(replace(polymatroid.SPEC.symbols[0], unit="", rows="no", default=1.0, largest=1e70, draws=_beta),),
     source="Usunier, Buffoni and Gallinari 2009; L_beta in Lapin et al. 2015, section 2.3",
     notes=(
         "beta = (1/k, ..., 1/k, 0, ..., 0) is topk_hinge_beta, (1, 0, ..., 0) the multiclass hinge",

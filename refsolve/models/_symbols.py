@@ -35,12 +35,9 @@ GAMMA = Symbol(
     "gamma", "smoothing, or null where the loss has none", low=0, low_open=True, default=None
 )
 BETA = Symbol(
-    "beta",
-    "weights of the ordered violations (m - 1,), falling, or null where the loss has none, or for equal ones",
-    low=0,
-    default=None,
-    shape="data",
-)
+    "beta", "falling weights of the ordered violations (m - 1,), or null: 1, or the loss has none",
+    low=0, default=None, shape="data",
+)  # fmt: skip
 COSTS = Symbol(
     "costs",
     "a margin for each class (m,), or for each example and class (n, m) with 0 at its own class, "

@@ -23,6 +23,7 @@ from refsolve.models._written import Written
 from refsolve.optimality import Term
 from refsolve.parameters import constant
 from refsolve.proofs import families
+from refsolve.proofs.domain import plain
 from refsolve.proofs.loss import Loss, module_of
 from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.pointwise_risk import Balance
@@ -49,7 +50,7 @@ SPEC = Spec(
     ),
     oracle_only=True,
     erratum="E10",
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -221,7 +222,7 @@ def _take(given: dict[str, Any]) -> tuple[_Risk, float, dict[str, Any]]:
 
 
 def _key(risk: _Risk, params: Mapping[str, Any]) -> tuple[Any, ...]:
-    return (risk.loss.object_name, risk.m, tuple(risk.live), risk.behind, *sorted(params.items()))
+    return (risk.loss.object_name, risk.m, tuple(risk.live), risk.behind, *plain(params))
 
 
 def _unit(risk: _Risk) -> float:

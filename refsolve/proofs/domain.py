@@ -105,13 +105,10 @@ class Domain:
         own = getattr(self.module, "largest_sum", None)
         return 1 if own is None else own(**self.params)
 
-    def plain(self) -> tuple[tuple[str, Any], ...]:
-        """The parameters as something that can be hashed."""
-        return plain(self.params)
-
 
 def plain(params: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     """Parameters as something that can be hashed."""
     return tuple(
-        (n, tuple(v.tolist()) if isinstance(v, np.ndarray) else v) for n, v in sorted(params.items())
+        (n, tuple(v.tolist()) if isinstance(v, np.ndarray) else v)
+        for n, v in sorted(params.items())
     )

@@ -48,7 +48,7 @@ SPEC = Spec(
         "set": "{x in R^d : x >= 0, S_i(x) <= S_i(beta)},  S_i = sum of the i largest, i = 1..d",
         "support": "sum_i beta_i max(w_[i], 0),  w_[1] >= ... >= w_[d]",
         "projection": "argmin 1/2||x - a||^2 + rho/2 <1,x>^2 over the set",
-        "solution": "x = clip(a - t, 0, a - v), t = rho <1,x>, "
+        "solution": "x = clip(a - t, 0, a - v), t the least real >= 0 with rho <1,x> <= t, "
         "v = the falling regression on a_[i] - beta_i in the order of a",
     },
     symbols=(
@@ -63,6 +63,7 @@ SPEC = Spec(
         "the prox of the support function is what this projection takes away from a (Moreau)",
     ),
 )  # fmt: skip
+
 
 def check(d: int, beta: Array) -> None:
     """Refuse weights that rise."""

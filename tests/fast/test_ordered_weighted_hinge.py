@@ -40,7 +40,9 @@ def test_top_k_and_multiclass_hinge_are_special_cases(m, rng):
                 "sdca_update": {"q": scores, "y": y, "k_ii": norms, "C": 1.3, "sample_weight": weight},
             }.items():  # fmt: skip
                 found = getattr(ordered_weighted_hinge, operation)(**arguments, beta=beta)
-                np.testing.assert_allclose(found, getattr(other, operation)(**arguments, **given), **near)
+                np.testing.assert_allclose(
+                    found, getattr(other, operation)(**arguments, **given), **near
+                )
 
 
 def test_biased_projections_have_those_of_the_top_k_simplex_and_of_sums_as_special_cases(rng):
@@ -57,7 +59,9 @@ def test_biased_projections_have_those_of_the_top_k_simplex_and_of_sums_as_speci
         shifted = np.maximum(a - (rho * free.sum(axis=1))[:, None], 0)
         np.testing.assert_allclose(free, shifted, rtol=0, atol=1e-12)
         beta = -np.sort(-rng.exponential(size=d))
-        np.testing.assert_allclose(project(a + 2.0**40, beta, 1.0).sum(axis=1), beta.sum(), rtol=1e-14)
+        np.testing.assert_allclose(
+            project(a + 2.0**40, beta, 1.0).sum(axis=1), beta.sum(), rtol=1e-14
+        )
     huge = project([1e300, 1e300, 1.0], [1e300, 1.0, 1.0], [1e300])
     assert np.isfinite(huge).all()
 
@@ -94,7 +98,9 @@ def test_a_model_of_top_k_weights_is_that_of_the_top_k_hinge(intercept):
 
 
 @pytest.mark.parametrize("beta", [FALLING, np.repeat([0.5, 0.25, 0.0], 3), 0.1], ids=str)
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, "rbf"], ids=["dense", "sparse", "kernel"])
+@pytest.mark.parametrize(
+    "form", [np.asarray, sp.csr_array, "rbf"], ids=["dense", "sparse", "kernel"]
+)
 def test_a_trained_model_is_certified_and_claims_no_more(beta, form):
     weight = np.linspace(0, 2, len(Y))
     model = fast.TopKSVC(beta=beta, C=0.1, tol=1e-4)

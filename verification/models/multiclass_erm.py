@@ -105,7 +105,9 @@ class MulticlassErm(ModelTask):
             if params["k"] is not None and params["k"] > 1:
                 yield {**smaller, "k": params["k"] - 1}
         yield from _shrink.smaller_k(params)
-        yield from _shrink.defaults(params, {"C": 1.0, "gamma": 1.0, "beta": None, "sample_weight": None})
+        yield from _shrink.defaults(
+            params, {"C": 1.0, "gamma": 1.0, "beta": None, "sample_weight": None}
+        )
         yield from _shrink.defaults(params, {"costs": None})
         yield from _shrink.rounder(params, "C", "gamma", "X", "sample_weight", "costs", "K")
 
