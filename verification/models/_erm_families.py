@@ -266,10 +266,11 @@ def _many_classes(rng: Rng, largest: int) -> Params:
 
 
 def _beyond_64(rng: Rng, largest: int) -> Params:
-    """More classes than a mask of 64 bits, or two warps, can tell apart."""
+    """More classes than a mask of 64 bits, or two warps, can tell apart; without centres W = 0 suits hinges."""
     m = int(rng.integers(65, 71))
-    n = 2 * m + int(rng.integers(0, 6))
-    return {"X": rng.standard_normal((n, int(rng.integers(2, 9)))), "y": _labels(rng, n, m)}
+    y = _labels(rng, 2 * m + int(rng.integers(0, 6)), m)
+    centres, noise = rng.standard_normal((m, 8)), rng.standard_normal((len(y), 8))
+    return {"X": (centres[y] + noise / 2)[:, : int(rng.integers(2, 9))], "y": y}
 
 
 def _ends(rng: Rng, largest: int) -> Params:
