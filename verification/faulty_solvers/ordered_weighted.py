@@ -64,10 +64,8 @@ def own_entry_without_curvature(
     """The block's entry at the truth is left out of the quadratic term: rho = 0."""
     weights = np.broadcast_to(beta, (len(q) - 1,))
     if k_ii > 0:
-        given = {"q": q, "y": y, "k_ii": k_ii, "C": C, "costs": costs}
-        return update(
-            lambda a, k, r, rho: ordered(a, r * weights), sample_weight=sample_weight, **given
-        )
+        unbiased = lambda a, k, r, rho: ordered(a, r * weights)  # noqa: E731
+        return update(unbiased, q, y, k_ii, C, costs=costs, sample_weight=sample_weight)
     z, x = margins(q, y, costs), np.zeros(len(q) - 1)
     order = np.argsort(-z, kind="stable")
     x[order] = C * weight(sample_weight) * weights * (z[order] > 0)
