@@ -221,7 +221,7 @@ def per_entry(
     if array.ndim and array.shape not in (shape, shape[-1:]):
         expected = f"one number, or shape {' or '.join(map(str, {shape[-1:], shape}))}"
         raise InvalidParameterError(
-            name, f"shape {array.shape}", expected, "match the entries of a"
+            name, f"shape {array.shape}", expected, "pass one for each entry"
         )
     allow = f"finite numbers or {infinite}," if infinite else "finite numbers"
     raise_bad_entry(name, np.where(array == (infinite or None), 0.0, array), allow, limit)

@@ -528,7 +528,7 @@ def _sdca_update(name: str, module: ModuleType, params: Named) -> Problem:
     x = cp.Variable(loss.d, name="x")
     conjugate, domain = _conjugated(loss, x)
     square = cp.sum_squares(x) + (cp.square(cp.sum(x)) if loss.family.coupled else 0)
-    beta, b = parameter("beta", float(gram * mass), 0), parameter("b", np.asarray(b, dtype=float))
+    kappa, b = parameter("kappa", float(gram * mass), 0), parameter("b", np.asarray(b, dtype=float))
 
     def dual() -> Problem:
         x, z = cp.Variable(loss.d, name="x"), cp.Variable(loss.d, name="z")
@@ -536,13 +536,13 @@ def _sdca_update(name: str, module: ModuleType, params: Named) -> Problem:
         pulled = x + cp.sum(x) if loss.family.coupled else x
         declared = _declared(loss, z)
         term = Term(loss, z, "x", 1.0, declared)
-        objective = cp.Maximize(-beta / 2 * square - declared)
+        objective = cp.Maximize(-kappa / 2 * square - declared)
         return Problem(
-            f"dual of {name}", objective, {"x": z == b - beta * pulled}, _all, None, (term,)
+            f"dual of {name}", objective, {"x": z == b - kappa * pulled}, _all, None, (term,)
         )
 
     return Problem(
-        name, cp.Minimize(beta / 2 * square - b @ x + conjugate), domain,
+        name, cp.Minimize(kappa / 2 * square - b @ x + conjugate), domain,
         lambda found, _: float(mass) * loss.block(found["x"], y), dual,
     )  # fmt: skip
 

@@ -20,6 +20,7 @@ from refsolve.canonicalize import Answer, ParametrizedProblem, Template
 from refsolve.operations import WEIGHT
 from refsolve.parameters import parameter
 from refsolve.proofs import families
+from refsolve.proofs.domain import plain
 from refsolve.proofs.loss import Loss
 from refsolve.spec import check_vector
 
@@ -106,34 +107,34 @@ def _projection(
 
 def _key(loss: Loss, params: Mapping[str, Any]) -> tuple[Any, ...]:
     labels = tuple(tuple(v.tolist()) for v in loss.arguments)
-    return (loss.d, *labels, *sorted(params.items()))
+    return (loss.d, *labels, *plain(params))
 
 
 def _minimiser(
     loss: Loss, params: Mapping[str, Any], coupled: bool | None
 ) -> Callable[[], Template]:
-    """Program of argmin beta/2 (||x||^2 + [coupled] s^2) - <b,x> + conjugate(x); None: beta = 0."""
+    """Program of argmin curvature/2 (||x||^2 + [coupled] s^2) - <b,x> + conjugate(x); None: without it."""
 
     def build() -> Template:
         x, data = cp.Variable(loss.d), cp.Parameter(loss.d)
-        parameters = {n: cp.Parameter(nonneg=True) for n in _reals(params)}
+        parameters = {n: cp.Parameter(np.shape(v), nonneg=True) for n, v in _reals(params).items()}
         # the integers stay as structure
         conjugate, domain = loss.module.conjugate(x, *loss.arguments, **{**params, **parameters})
         linear = -(data @ x) + conjugate
         objective = linear
         if coupled is not None:
-            parameters["beta"] = cp.Parameter(nonneg=True)
+            parameters["curvature"] = cp.Parameter(nonneg=True)
             square = cp.sum_squares(x) + (cp.square(cp.sum(x)) if coupled else 0)
-            objective = parameters["beta"] / 2 * square + linear
+            objective = parameters["curvature"] / 2 * square + linear
         problem = cp.Problem(cp.Minimize(objective), domain)
         return Template(problem, {"b": data, **parameters}, {"x": x})
 
     return build
 
 
-def _reals(params: Mapping[str, Any]) -> dict[str, float]:
+def _reals(params: Mapping[str, Any]) -> dict[str, Any]:
     """The real parameters, which programs take as numbers."""
-    return {n: v for n, v in params.items() if isinstance(v, float)}
+    return {n: v for n, v in params.items() if isinstance(v, float | np.ndarray)}
 
 
 def _repaired(loss: Loss, x: Array) -> Array:
@@ -288,7 +289,7 @@ def _dual_prox(
 
     unit = float(loss.size(v + c))
     key = ("dual", *_key(loss, _structure(loss.params)))
-    values = {"b": v + c, "beta": t, **_reals(loss.params)}
+    values = {"b": v + c, "curvature": t, **_reals(loss.params)}
     return ParametrizedProblem(key, _minimiser(loss, loss.params, False), values, finish, unit)
 
 
@@ -320,7 +321,7 @@ def _sdca_update(
     def finish(found: Mapping[str, Any]) -> Answer:
         return answer(loss.block(_repaired(loss, found["x"]) * float(mass), y))
 
-    values = {"b": b / scale, "beta": beta / scale, **_reals(scaled)}
+    values = {"b": b / scale, "curvature": beta / scale, **_reals(scaled)}
     unit = float(mass) * float(loss.size(b)) or 1.0
     build = _minimiser(loss, scaled, loss.family.coupled)
     return ParametrizedProblem(_key(loss, _structure(scaled)), build, values, finish, unit)

@@ -199,7 +199,8 @@ def prox(
         distance = min(np.sqrt(2 * t * gap), through)
     rounding = roundoff(v.size, norm(v), norm(c), norm(u), t)
     distance += rounding
-    gap += rounding * min(distance / t, 1 + norm(u - v) / t)  # the envelope is 1-Lipschitz in v
+    steepest = loss.domain.largest_sum + norm(u - v) / t  # of the envelope, in v
+    gap += rounding * min(distance / t, steepest)
     value = loss.value_bounds(u + c)[1] + ((u - v) ** 2).sum() / (2 * t)
     scale = float(loss.size(v + c))
     wrong = _complement_error(loss, complement, v + c, t)
@@ -260,9 +261,9 @@ def sdca_update(
         bound = loss.fenchel_young(dual, x, complement=rest)
         gap = min(gap, bound + beta / 2 * loss.square(x - better))
     if den > 0:
-        rounding = roundoff(m, norm(b), beta * m, loss.modulus) / den
+        rounding = roundoff(m, norm(b), beta * m * loss.domain.largest_sum, loss.modulus) / den
         distance += mass * np.sqrt(m) * rounding
-        gap += den * rounding * min(distance / mass, 2)  # norms in the domain are at most 1
+        gap += den * rounding * min(distance / mass, 2 * loss.domain.largest_sum)  # and so norms
     value = beta / 2 * loss.square(x) + loss.conjugate(x, rest) - b @ x
     violation = max(loss.family.unbalance(given), mass * loss.violation(raw / mass))
     return Certificate(

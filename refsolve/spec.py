@@ -171,7 +171,7 @@ class Symbol:
         with suppress(TypeError, ValueError):  # of what `check_vector` refuses
             ends = np.isinf(np.asarray(value)) & self.infinite
             given = np.where(ends, 0, value) if ends.any() else value
-        found = check_vector(self.name, given, size=d)
+        found = check_vector(self.name, given, size=d, largest=self.largest)
         found = found if given is value else np.where(ends, value, found)
         if bad := [v for v in found.tolist() if not self.admits(v, found.size)]:
             raise self._refuse(bad[0], f"change that entry of {self.name}", d)

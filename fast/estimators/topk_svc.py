@@ -3,9 +3,13 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from fast._validation import MAGNITUDE, number
 from fast.errors import InvalidParameterError
 from fast.estimators.multiclass import MulticlassLinearModel
+from fast.families import Loss
+from fast.losses.ordered_weighted_hinge import OrderedWeightedHinge
 from fast.models.multiclass_erm import VARIANTS, TopKHinge
 
 
@@ -19,14 +23,16 @@ class TopKSVC(MulticlassLinearModel):
 
     * ``variant="alpha"``: max(0, (z_[1] + ... + z_[k])/k);
     * ``variant="beta"``: (max(0, z_[1]) + ... + max(0, z_[k]))/k;
-    * ``gamma > 0``: its smoothing max_p <z,p> - gamma/2 ||p||^2 over the top-k simplex.
+    * ``gamma > 0``: its smoothing max_p <z,p> - gamma/2 ||p||^2 over the top-k simplex;
+    * ``beta``: beta_1 max(0, z_[1]) + beta_2 max(0, z_[2]) + ..., in the place of the others.
 
     k = 1 is the multiclass SVM of Crammer and Singer.
 
     Parameters
     ----------
     k : int, default=1
-        Number of guesses the loss allows, 1 <= k <= n_classes - 1.
+        Number of guesses the loss allows, 1 <= k <= n_classes - 1; with ``beta`` only those of
+        ``predict_topk``.
     variant : {"alpha", "beta"}, default="alpha"
         Which of the two losses.
     gamma : float, default=0.0
@@ -60,6 +66,10 @@ class TopKSVC(MulticlassLinearModel):
     n_jobs : int or None, default=None
         Threads of passes over blocks of rows (solver "lbfgs"), each with one thread of BLAS; models
         do not depend on their number. -1: all cores. None: one, and BLAS as it is.
+    beta : float, array-like (n_classes - 1,) or None, default=None
+        Weights beta_1 >= beta_2 >= ... >= 0 of the ordered margin violations, the largest first, of
+        Usunier, Buffoni and Gallinari; one number for all: Weston and Watkins. (1/k, ..., 1/k, 0, ...)
+        is ``variant="beta"``. Trained by solver "sdca", without smoothing.
 
     Attributes
     ----------
@@ -115,8 +125,21 @@ class TopKSVC(MulticlassLinearModel):
     random_state: Any = None
     verbose: int = 0
     n_jobs: int | None = None
+    beta: Any = None
 
-    def _loss(self, n_classes: int) -> TopKHinge:
+    def _dual_kind(self) -> tuple:
+        return (*super()._dual_kind(), None if self.beta is None else tuple(np.ravel(self.beta)))
+
+    def _loss(self, n_classes: int) -> Loss:
+        if self.beta is not None:
+            if self.gamma != 0.0:
+                raise InvalidParameterError(
+                    "gamma", f"{self.gamma} with beta", "0", "leave beta or gamma out"
+                )
+            self._check_k(n_classes)
+            loss = OrderedWeightedHinge(self.beta)
+            loss.weights(n_classes - 1)
+            return loss
         if not isinstance(self.variant, str) or self.variant not in VARIANTS:
             raise InvalidParameterError(
                 "variant", repr(self.variant), "'alpha' or 'beta'", "choose one of the two losses"

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fast.families.hinges import Hinge
+from fast.losses.ordered_weighted_hinge import OrderedWeightedHinge
 from fast.solvers.certified_rows import entropy_masses, hinge_bounds, hinge_masses
 from fast.solvers.rounding import EPS, confirmed, down, precisions, row_norms, up
 from fast.solvers.rows import dense, is_sparse
@@ -117,6 +118,8 @@ class _Level:
         self.W = W.astype(real, copy=False)
         self.dual_variables, self.y, self.r, self.loss = dual_variables, y, r, loss
         self.m, self.hinge = len(W), isinstance(loss, Hinge)
+        ordered = isinstance(loss, OrderedWeightedHinge)
+        self.weights = loss.weights(self.m - 1).astype(real) if ordered else None
         self.compiled = real is np.float64
         self.rows = max(min(AT_ONCE, SCORES // self.m), min(AT_ONCE, LEAST))
         self.summed = self.rows if self.compiled else max(LEAST, int(np.sqrt(self.n)))  # in a row
@@ -246,6 +249,9 @@ class _Level:
                 values = np.asarray(one.values(np.ascontiguousarray(f, dtype=np.float64), y))
             values = values.astype(self.real) * (1 + (m + EVALUATED) * EPS)
             change = 2 * slip
+            if self.weights is not None:
+                change += 4 * EPS * (1 + abs(f).max(axis=1))  # of the margins
+                return (mass * (values + change * self.weights.sum())).sum()
             steep = np.where(change < 0.5, values / (1 - np.minimum(change, 0.5)), np.inf)
             return (mass * np.minimum(steep, values + change)).sum()
         k, gamma = loss.k, self.real(loss.gamma)
@@ -290,6 +296,8 @@ class _Level:
 
     def _compiled_blocks(self, rows: slice, spread: np.ndarray, x: Any) -> tuple[Any, Any]:
         """In float64; ``spread[j]`` grows by sum_i |a_ij| norms_i. ``x``: dual variables to overwrite, if any."""
+        if self.weights is not None:
+            return self._blocks(rows, spread)
         part, loss = self._cut(self.dual_variables, rows) if x is None else x, self.loss
         args = rows.start, self.y, self.r, self.norms
         if not self.hinge:
@@ -332,8 +340,14 @@ class _Level:
         x[np.arange(len(x)), self.y[rows]] = 0
         delta = np.maximum(-x, 0).sum(axis=1)
         x = np.maximum(x, 0)
-        r, k = self.r[rows].astype(self.real), self.loss.k
+        r = self.r[rows].astype(self.real)
         x *= (r > 0)[:, None]
+        if self.weights is not None:  # scaled, the point is in the domain
+            sums = np.cumsum(-np.sort(-x, axis=1)[:, :-1], axis=1)
+            most = np.cumsum(self.weights) * r[:, None] * (1 - 4 * self.m * self.eps)
+            share = np.divide(most, sums, out=np.ones_like(sums), where=sums > most)
+            return x, delta + (1 - share.min(axis=1)) * x.sum(axis=1)
+        k = self.loss.k
         s, top = x.sum(axis=1), x.max(axis=1)
         if self.loss.variant == 0 and k > 1:
             delta += 2 * k * k * np.maximum(top - s / k, 0)
@@ -345,6 +359,8 @@ class _Level:
         """Minus the conjugates."""
         s = x.sum(axis=1)
         safe = np.where(mass > 0, mass, 1)
+        if self.weights is not None:
+            return s
         if self.hinge:
             return s - self.real(self.loss.gamma) / 2 * (x * x).sum(axis=1) / safe
         q = x / safe[:, None]
@@ -356,6 +372,8 @@ class _Level:
     def _steepness(self, x: Any, mass: Any) -> Any:
         """Of the conjugates where dual variables may move."""
         safe = np.where(mass > 0, mass, 1)
+        if self.weights is not None:
+            return np.zeros(len(x))
         if self.hinge:
             return self.real(self.loss.gamma) * x.max(axis=1) / safe
         return np.full(len(x), self.real(750))  # log of the smallest float64

@@ -1,4 +1,4 @@
-"""The top-k hinges on tensors: a few of the largest entries decide."""
+"""The top-k hinges on tensors, of which a few of the largest entries decide, and their weighted kin."""
 
 from __future__ import annotations
 
@@ -51,5 +51,35 @@ class Hinge:
         else:
             hinge = z.sum(-1, keepdim=True).relu_().div_(self.k)
             x = (hinge if self.squared else hinge.sign_()).mul_(factor).expand_as(z)
+        out = torch.zeros_like(f).scatter_(-1, classes, x)
+        return out.scatter_(-1, y.unsqueeze(-1), -x.sum(-1, keepdim=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Ordered:
+    """sum_i beta_i max(z_[i], 0), the largest first; beta one number for all, or a tensor (m - 1,)."""
+
+    beta: Any = 1.0
+    margin: float = 1.0
+
+    def _weights(self, f: Tensor) -> Tensor:
+        return torch.as_tensor(self.beta, dtype=f.dtype, device=f.device)
+
+    def exact(self, f: Tensor, y: Tensor) -> Tensor:
+        """Losses (...), differentiable in f."""
+        classes = largest(others(f.detach(), y), f.shape[-1] - 1)[1]
+        z = picked(f, classes) - own_score(f, y) + self.margin
+        return (z.relu() * self._weights(f)).sum(-1)
+
+    def solve(self, f: Tensor, y: Tensor) -> tuple[Tensor, ...]:
+        """Losses, the classes by their margins, and these."""
+        top, classes = largest(others(f, y), f.shape[-1] - 1)
+        z = top - (own_score(f, y) - self.margin)
+        return (z.relu() * self._weights(f)).sum(-1), classes, z
+
+    def gradient(self, g: Tensor, f: Tensor, y: Tensor, *state: Tensor) -> Tensor:
+        """Beta_i at the i-th class, where its margin is positive."""
+        classes, z = state
+        x = z.relu().sign_() * self._weights(f) * g
         out = torch.zeros_like(f).scatter_(-1, classes, x)
         return out.scatter_(-1, y.unsqueeze(-1), -x.sum(-1, keepdim=True))

@@ -92,6 +92,31 @@ def check_top(k: Any, others: int = 0, bounded: bool = False, name: str = "k") -
     return check_k(k, name=name)
 
 
+def check_weights(beta: Any, others: int) -> float | Tensor:
+    """A number >= 0, or a tensor of falling weights, (others,), of which a device's entries are not read."""
+    if isinstance(beta, (int, float)) and not isinstance(beta, bool):
+        return check_number("beta", beta)
+    given = isinstance(beta, torch.Tensor)
+    try:
+        weights = beta if given else torch.tensor(beta, dtype=torch.float64)
+    except (TypeError, ValueError, RuntimeError):
+        raise InvalidTypeError(
+            "beta", type(beta).__name__, "a number or a tensor", "pass a tensor of weights"
+        ) from None
+    if weights.shape != (others,):
+        raise InvalidParameterError(
+            "beta",
+            f"shape {tuple(weights.shape)}",
+            f"one number, or shape ({others},)",
+            "pass a weight for each other class",
+        )
+    if not given and not bool((weights >= torch.cat((weights[1:], weights.new_zeros(1)))).all()):
+        raise InvalidParameterError(
+            "beta", f"{beta}", "beta_1 >= beta_2 >= ... >= 0", "sort the weights"
+        )
+    return weights
+
+
 def one_of(name: str, value: Any, allowed: tuple[str, ...]) -> str:
     """One of some words."""
     if value not in allowed:

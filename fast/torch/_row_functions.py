@@ -213,6 +213,8 @@ def _checked(
         value = given.pop(n, default)
         if n == "label_smoothing":
             found[n] = _inputs.check_number(n, value, 1.0)
+        elif n == "beta":
+            found[n] = _inputs.check_weights(value, others)
         elif isinstance(default, int):
             found[n] = _inputs.check_top(value, others, bounded, n)
         else:

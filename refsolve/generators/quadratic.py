@@ -73,8 +73,8 @@ class Quadratic:
         return bool(self.gamma == 0 and self.sigma == 0)
 
     def size(self, domain: Domain, z: Array) -> Any:
-        """max|z| on a set of sum 1; times the largest sum where h alone bounds it."""
-        top = abs(z).max(axis=-1) + abs(self.ell)
+        """max|z| times the largest sum on the set, where h alone bounds it too."""
+        top = (abs(z).max(axis=-1) + abs(self.ell)) * domain.largest_sum
         return top * np.maximum(top / self._least(z), 1) if domain.cone else top
 
     def _least(self, z: Array) -> Any:

@@ -34,6 +34,10 @@ GUESSES = Symbol(
 GAMMA = Symbol(
     "gamma", "smoothing, or null where the loss has none", low=0, low_open=True, default=None
 )
+BETA = Symbol(
+    "beta", "falling weights of the ordered violations (m - 1,), or null: 1, or the loss has none",
+    low=0, default=None, shape="data",
+)  # fmt: skip
 COSTS = Symbol(
     "costs",
     "a margin for each class (m,), or for each example and class (n, m) with 0 at its own class, "

@@ -21,6 +21,7 @@ from refsolve.canonicalize import Answer, ParametrizedProblem, Template
 from refsolve.errors import InvalidParameterError
 from refsolve.models._data import BOX, LAM, Data, check_data
 from refsolve.models._symbols import (
+    BETA,
     CLASSES,
     COSTS,
     COUNT,
@@ -35,6 +36,7 @@ from refsolve.models._written import Written, weighted
 from refsolve.optimality import Term
 from refsolve.parameters import constant, parameter
 from refsolve.proofs.certificate import Array
+from refsolve.proofs.domain import plain
 from refsolve.proofs.model import ModelCertificate
 from refsolve.spec import Spec, check_matrix
 
@@ -65,6 +67,7 @@ SPEC = Spec(
         replace(LOSS, default="multiclass_hinge"),
         GUESSES,
         GAMMA,
+        BETA,
         WEIGHTS,
         COSTS,
         GRAM,
@@ -188,7 +191,7 @@ def _key(data: Data, params: Mapping[str, Any], rank: int) -> tuple[Any, ...]:
         rank,
         data.y.tobytes(),
         data.y.shape,
-        *sorted(params.items()),
+        *plain(params),
     )
 
 

@@ -18,11 +18,12 @@ from refsolve._types import Array
 from refsolve.arguments import scaled_by, take
 from refsolve.canonicalize import Answer, ParametrizedProblem, Template
 from refsolve.errors import InvalidParameterError
-from refsolve.models._symbols import BEHIND, COSTS, GAMMA, GUESSES, LOSS, PROBABILITIES
+from refsolve.models._symbols import BEHIND, BETA, COSTS, GAMMA, GUESSES, LOSS, PROBABILITIES
 from refsolve.models._written import Written
 from refsolve.optimality import Term
 from refsolve.parameters import constant
 from refsolve.proofs import families
+from refsolve.proofs.domain import plain
 from refsolve.proofs.loss import Loss, module_of
 from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.pointwise_risk import Balance
@@ -40,7 +41,7 @@ SPEC = Spec(
         "gap": "sum_y p_y (L + L* - <u_y,x_y>) + mu (g_j - g_i) = R(g) - D(x), every term >= 0",
     },
     symbols=(),
-    arguments=(PROBABILITIES, replace(LOSS, default="softmax"), GUESSES, GAMMA, COSTS, BEHIND),
+    arguments=(PROBABILITIES, replace(LOSS, default="softmax"), GUESSES, GAMMA, BETA, COSTS, BEHIND),
     scaling="p is divided by its sum; R is in the units of the loss",
     source="Lapin et al. 2016, Lemma 1, Definition 1 and Propositions 1-5, 9",
     notes=(
@@ -49,7 +50,7 @@ SPEC = Spec(
     ),
     oracle_only=True,
     erratum="E10",
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -221,7 +222,7 @@ def _take(given: dict[str, Any]) -> tuple[_Risk, float, dict[str, Any]]:
 
 
 def _key(risk: _Risk, params: Mapping[str, Any]) -> tuple[Any, ...]:
-    return (risk.loss.object_name, risk.m, tuple(risk.live), risk.behind, *sorted(params.items()))
+    return (risk.loss.object_name, risk.m, tuple(risk.live), risk.behind, *plain(params))
 
 
 def _unit(risk: _Risk) -> float:

@@ -99,9 +99,16 @@ class Domain:
             return self.repair(self.module.nearest(b.astype(float), **params).astype(b.dtype))
         return self.module.nearest(b, **params)
 
-    def plain(self) -> tuple[tuple[str, Any], ...]:
-        """The parameters as something that can be hashed."""
-        return tuple(
-            (n, tuple(v.tolist()) if isinstance(v, np.ndarray) else v)
-            for n, v in sorted(self.params.items())
-        )
+    @property
+    def largest_sum(self) -> Any:
+        """Largest <1,x> of a bounded dual set: 1, or what the set declares."""
+        own = getattr(self.module, "largest_sum", None)
+        return 1 if own is None else own(**self.params)
+
+
+def plain(params: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """Parameters as something that can be hashed."""
+    return tuple(
+        (n, tuple(v.tolist()) if isinstance(v, np.ndarray) else v)
+        for n, v in sorted(params.items())
+    )

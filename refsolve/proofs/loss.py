@@ -59,6 +59,7 @@ class Loss:
         self.m = self.family.classes(d)
         self.default_cost: float = getattr(self.module, "default_cost", 1.0)
         self.params = self.module.SPEC.check(params, d)
+        catalogue.admit(object_name, d, self.params)
         self.y: Any = y
         self.kept = getattr(self.module, "kept", None)
         source = catalogue.load(getattr(self.module, "pieces", object_name))

@@ -15,13 +15,14 @@ import numpy as np
 
 from refsolve import formulas as f
 from refsolve._lazy import cp
+from refsolve._types import Floats
 from refsolve.errors import InvalidParameterError
 from refsolve.formulas import Array
 from refsolve.spec import Spec, Symbol
 
 
-def _beta(rng: np.random.Generator, d: int, size: float, given: Mapping[str, Any]) -> Array:
-    """Of the size of 1 or of the point: the first k alike, falling with and without ties, far apart, 0."""
+def weights(rng: np.random.Generator, d: int) -> Array:
+    """Of the size of 1: the first k alike, falling with and without ties, far apart, 0."""
     places = np.arange(1, d + 1)
     shapes = [
         (places <= rng.integers(1, d + 1)) / 1.0,
@@ -31,9 +32,13 @@ def _beta(rng: np.random.Generator, d: int, size: float, given: Mapping[str, Any
         np.sort(10.0 ** rng.uniform(-6, 0, d))[::-1],
         np.zeros(d),
     ]
+    return np.array(shapes[rng.choice(6, p=[0.25, 0.15, 0.2, 0.2, 0.15, 0.05])])
+
+
+def _beta(rng: np.random.Generator, d: int, size: float, given: Mapping[str, Any]) -> Array:
+    """Of the size of 1 or of the point."""
     unit = rng.choice([1.0, size * rng.uniform(0.05, 2.0) / d, size])
-    shape = shapes[rng.choice(6, p=[0.25, 0.15, 0.2, 0.2, 0.15, 0.05])]
-    return np.array(shape * min(unit, 1e300))
+    return weights(rng, d) * min(unit, 1e300)
 
 
 SPEC = Spec(
@@ -42,9 +47,9 @@ SPEC = Spec(
     formulas={
         "set": "{x in R^d : x >= 0, S_i(x) <= S_i(beta)},  S_i = sum of the i largest, i = 1..d",
         "support": "sum_i beta_i max(w_[i], 0),  w_[1] >= ... >= w_[d]",
-        "projection": "argmin 1/2||x - a||^2 over the set",
-        "solution": "x = max(a, 0) - t, t = max(v, 0), "
-        "v = the falling regression on max(a_[i], 0) - beta_i in the order of a",
+        "projection": "argmin 1/2||x - a||^2 + rho/2 <1,x>^2 over the set",
+        "solution": "x = clip(a - t, 0, a - v), t the least real >= 0 with rho <1,x> <= t, "
+        "v = the falling regression on a_[i] - beta_i in the order of a",
     },
     symbols=(
         Symbol("beta", "weights of the ordered entries, beta_1 >= ... >= beta_d", low=0, shape="vector",
@@ -58,8 +63,6 @@ SPEC = Spec(
         "the prox of the support function is what this projection takes away from a (Moreau)",
     ),
 )  # fmt: skip
-
-arguments = ("a", "beta")
 
 
 def check(d: int, beta: Array) -> None:
@@ -87,15 +90,25 @@ def halfspaces(d: int, beta: Array) -> f.Rows:
     ]
 
 
+def largest_sum(beta: Array) -> Any:
+    """Largest <1,x> over the set."""
+    return beta.sum()
+
+
 def support(w: Array, beta: Array) -> Array:
     """Max <w,x> over the set, for each row of ``w``."""
     return (beta * f.descending(f.positive(w))).sum(axis=-1)
 
 
+def room(x: Array, beta: Array) -> Array:
+    """Least slack of the inequalities, of which there are too many to be listed; no equation holds."""
+    left = np.cumsum(beta, axis=-1) - np.cumsum(f.descending(x), axis=-1)
+    return np.minimum(x.min(axis=-1), left.min(axis=-1))
+
+
 def violation(x: Array, beta: Array) -> Array:
     """Largest violated constraint, 0 if feasible."""
-    excess = np.cumsum(f.descending(x), axis=-1) - np.cumsum(beta, axis=-1)
-    return f.positive(np.maximum((-x).max(axis=-1), excess.max(axis=-1)))
+    return f.positive(-room(x, beta))
 
 
 def repair(x: Array, beta: Array) -> Array:
@@ -130,13 +143,21 @@ def pooled(values: Any) -> list[Any]:
     return [mean for total, count in blocks for mean in [total / count] * count]
 
 
-def nearest(a: Array, beta: Array) -> Array:
-    """The projections, row by row: what is above 0 less the prox of the support function."""
-    a = f.positive(a)
+def nearest(a: Array, beta: Array, rho: Floats = 0.0) -> Array:
+    """Rows near the biased projections, t by bisection: a proposal for certificates to judge."""
     order = np.argsort(-a, axis=-1, kind="stable")
-    wanted = np.take_along_axis(a, order, axis=-1) - beta
-    rows = wanted.reshape(-1, wanted.shape[-1])
+    sizes = np.take_along_axis(a, order, axis=-1)
+    rows = (sizes - beta).reshape(-1, a.shape[-1])
     falls = np.array([pooled(row) for row in rows], dtype=a.dtype).reshape(a.shape)
-    x = np.empty_like(a)
-    np.put_along_axis(x, order, f.positive(falls), axis=-1)
-    return repair(a - x, beta)
+    caps = np.empty_like(a)
+    np.put_along_axis(caps, order, f.positive(sizes - falls), axis=-1)
+
+    def point(t: Array) -> Array:
+        return np.clip(a - t[..., None], 0, caps)
+
+    def too_small(t: Array) -> Array:
+        return np.asarray(rho * point(t).sum(axis=-1) > t)
+
+    low = np.zeros(a.shape[:-1], a.dtype)
+    t = np.where(too_small(low), f.bisect(too_small, low, f.positive(a.max(axis=-1))), low)
+    return repair(point(t), beta)

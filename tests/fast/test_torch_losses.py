@@ -30,6 +30,8 @@ def arguments(object_name, rng, m):
         found["k"] = int(rng.integers(1, m + 2 if "beta" in object_name else m))
     if "gamma" in names:
         found["gamma"] = float(10 ** rng.uniform(-2, 1))
+    if "beta" in names:
+        found["beta"] = -np.sort(-rng.exponential(size=m - 1))
     return found
 
 

@@ -136,9 +136,11 @@ def test_the_thresholds_clip_and_the_multipliers_prove_optimality(name):
 def test_the_multipliers_of_the_sums_of_the_largest_entries_prove_optimality():
     rng, pooled = np.random.default_rng(3616), 0
     for _ in range(400):
-        given = drawn("cardinality_polymatroid", rng)
+        rho = Fraction(int(rng.integers(0, 3)), 2)
+        given = {**drawn("cardinality_polymatroid", rng), "rho": rho}
         found = exactly("cardinality_polymatroid.projection", given)
-        a, x, t, rest = given["a"], found["x"], found["t"], found["lambda"]
+        x, t, rest = found["x"], found["t"], found["lambda"]
+        a = [v - rho * sum(x) for v in given["a"]]
         order = sorted(range(len(a)), key=lambda i: (-t[i], -a[i]))
         assert x == [max(v, ZERO) - fall for v, fall in zip(a, t, strict=True)]
         assert sorted(found["M"] + found["L"]) == list(range(len(a)))

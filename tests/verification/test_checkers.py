@@ -555,7 +555,7 @@ LOSSES = [m.name for m in pkgutil.iter_modules(losses.__path__) if m.name != "av
 @pytest.mark.parametrize("name", LOSSES)
 def test_a_loss_has_its_formula_or_is_not_in_certificate_files(built, tmp_path, name):
     """A = -C grad L(W x) attains L + L*, so that P - D is the square: of this loss, and of no other."""
-    rng, numbers = np.random.default_rng(33), {"k": 2, "gamma": 0.5}
+    rng, numbers = np.random.default_rng(33), {"k": 2, "gamma": 0.5, "beta": 0.5}
     loss = named(name)
     loss = replace(loss, **{f.name: numbers[f.name] for f in fields(loss)})
     X, y, W, C = (

@@ -25,7 +25,7 @@ from refsolve.generators.quadratic import Quadratic
 from refsolve.proofs import families, rationals
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.curved import Curved
-from refsolve.proofs.domain import Domain
+from refsolve.proofs.domain import Domain, plain
 from refsolve.proofs.loss import Loss, generator_of
 from refsolve.proofs.rationals import Vector, exact, number, vector
 from verification.instances.instance import Instance
@@ -97,7 +97,8 @@ class _Exact(Loss):
     def __init__(self, object_name: str, params: Mapping[str, Any], d: int, y: Any) -> None:
         super().__init__(object_name, params, d, y)
         real: Any = exact if self.generator.rational else Decimal
-        bound = {n: v if isinstance(v, int) else real(v) for n, v in self.params.items()}
+        numbers = {n: v for n, v in self.params.items() if not isinstance(v, np.ndarray)}
+        bound = {n: v if isinstance(v, int) else real(v) for n, v in numbers.items()}
         self.generator = generator_of(self.module).bind(bound)
         own = self.domain.module
         given = _plain(own, self.domain.params)
@@ -208,8 +209,8 @@ def curved_of(
     """The problem in decimals of an instance's loss at other margins z."""
     form, h = loss(instance), generator(instance)
     target = tuple(form.target.tolist()) if h.shifted else ()
-    plain = form.domain.plain()
-    return Curved(h, form.domain.object_name, plain, tuple(z.tolist()), alpha, rho, spread, target)
+    params = plain(form.domain.params)
+    return Curved(h, form.domain.object_name, params, tuple(z.tolist()), alpha, rho, spread, target)
 
 
 def dual_point(

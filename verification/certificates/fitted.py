@@ -97,6 +97,8 @@ def loss_of(estimator: Any) -> tuple[str, dict[str, Any]]:
         gamma = float(estimator.gamma) if estimator.loss == "smooth_hinge" else None
         return estimator.object_names[estimator.loss], {"gamma": gamma}
     k = int(estimator.k)
+    if getattr(estimator, "beta", None) is not None:
+        return "ordered_weighted_hinge", {"beta": estimator.beta}
     if not hasattr(estimator, "truncated"):
         gamma = float(estimator.gamma)
         object_name = f"{'smooth_' if gamma > 0 else ''}topk_hinge_{estimator.variant}"

@@ -27,6 +27,8 @@ from verification.verdicts.verdict import Judgement, Terms, Verdict, if_certain
 def _flat(instance: Instance) -> float:
     """Size of what the equations of the domain compare: hardly any vector of floats fulfils them exactly."""
     domain, x = cores.loss(instance).domain, [abs(Fraction(v)) for v in instance["x"].tolist()]
+    if hasattr(domain.module, "room"):
+        return 0.0
     rows = domain.module.halfspaces(len(x), **domain.params)
     compared = [max(abs(h), sum(abs(a) * v for a, v in zip(g, x, strict=True)))
                 for g, h, equal in rows if equal]  # fmt: skip
@@ -59,7 +61,8 @@ def _solved(instance: Instance) -> tuple[Any, ...]:
     form = cores.generator(instance)
     found, x = rationals.loss(form, cores.loss(instance).domain, z)
     # a change of z moves the loss by x times it
-    reach = number(total(x)) if cores.loss(instance).domain.cone else 1.0
+    domain = cores.loss(instance).domain
+    reach = number(total(x) if domain.cone else exact(domain.largest_sum))
     return z.size, spread, found, reach * (spread + number(exact(form.ell)))
 
 
@@ -107,8 +110,11 @@ def _place(instance: Instance, outside: Fraction, met: float) -> str:
         return f"outside by {number(outside):.3g}, and its equations count as met up to {met:.3g}"
     x, _ = entropy_numbers.coordinates_of(instance)
     domain = cores.loss(instance).domain
-    rows = domain.module.halfspaces(x.size, **domain.params)
-    room = min(h - dot(vector(g), x) for g, h, equal in rows if not equal)
+    if hasattr(domain.module, "room"):
+        room = Fraction(domain.module.room(x, **domain.params))
+    else:
+        rows = domain.module.halfspaces(x.size, **domain.params)
+        room = min(h - dot(vector(g), x) for g, h, equal in rows if not equal)
     return f"{number(room):.3g} inside the nearest inequality, with no tolerance there"
 
 

@@ -64,6 +64,7 @@ def erm(
     C: float = 1.0,
     k: int | None = None,
     gamma: float | None = None,
+    beta: ArrayLike | None = None,
     dual: Array | Sparse | None = None,
     sample_weight: ArrayLike | None = None,
     costs: ArrayLike | None = None,
@@ -85,7 +86,7 @@ def erm(
         A convex loss of `refsolve`: ``topk_hinge_alpha``, ``softmax``, ``ova_hinge``, ...
     C : float
         1/(lambda n).
-    k, gamma : as the loss declares them.
+    k, gamma, beta : as the loss declares them.
     dual : (n, m) array or sparse matrix, optional
         Blocks a_i with W = A'X, in units of C; they are repaired to feasibility. Smooth losses
         can do without (their gradients are a dual point), hinges cannot.
@@ -113,7 +114,7 @@ def erm(
     data: Any = np.asarray(K) if K is not None else X
     W = np.asarray(coef, dtype=np.float64)
     W = W.T if K is not None and W.ndim == 2 else W  # (m, d), or (m, n) with a Gram matrix
-    module, params = _loss(loss, k, gamma)
+    module, params = _loss(loss, k, gamma, beta)
     family = families.of(module)
     multilabel = family.name == "multilabel"
     labels, weights, A = _check(W, data, y, C, sample_weight, dual, multilabel)
@@ -149,7 +150,9 @@ def _costs(one: Loss, costs: ArrayLike | None, rows: slice, labels: Array) -> Ar
     return families.others(c, labels) if one.family.name == "multiclass" else c
 
 
-def _loss(loss: str, k: int | None, gamma: float | None) -> tuple[Any, dict[str, Any]]:
+def _loss(
+    loss: str, k: int | None, gamma: float | None, beta: ArrayLike | None
+) -> tuple[Any, dict[str, Any]]:
     """Declaration of a loss, and its parameters."""
     known = [s for s in catalogue.object_names("losses") if hasattr(catalogue.load(s), "dual_set")]
     if loss not in known:
@@ -161,6 +164,8 @@ def _loss(loss: str, k: int | None, gamma: float | None) -> tuple[Any, dict[str,
             if value is None:
                 raise InvalidArgumentError(f"{name}=None: {loss} needs it; pass {name}=...")
             params[name] = int(value) if name == "k" else float(value)
+    if beta is not None and "beta" in module.SPEC.names:
+        params["beta"] = beta
     return module, params
 
 

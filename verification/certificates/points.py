@@ -65,7 +65,7 @@ def _near(core: Core, x: Vector, g: Vector) -> Domain:
 def _radius(core: Core, x: Vector) -> Fraction:
     """Bound on the sum of the solution."""
     if not core.domain.cone:
-        return Fraction(core.domain.params.get("r", max(total(abs(x)), 1)))
+        return Fraction(core.domain.params.get("r", max(total(abs(x)), core.domain.largest_sum)))
     if core.linear:  # <b,x> = rho s^2 there
         bound = core.domain.cut(1).support(core.b) / core.rho
     else:

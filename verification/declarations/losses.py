@@ -45,9 +45,12 @@ def instances(object_name: str) -> Iterator[tuple[Loss, Any, dict[str, Any]]]:
         for k in ks if "k" in names else (None,):
             for gamma in (0.5, 2.0) if "gamma" in names else (None,):
                 params = {n: v for n, v in (("k", k), ("gamma", gamma)) if v is not None}
+                d = m - 1 if family == "multiclass" else m
+                rng = np.random.default_rng(m)
+                for symbol in (s for s in module.SPEC.symbols if s.shape == "vector"):
+                    params[symbol.name] = symbol.draw(rng, d, 1.0, params)
                 labels = [np.arange(m) % 2] if family == "multilabel" else [1 % m]
                 for y in labels:
-                    d = m - 1 if family == "multiclass" else m
                     yield (
                         Loss(object_name, params, d, y if family == "multilabel" else None),
                         y,
@@ -108,7 +111,7 @@ def declared(loss: Loss, z: Array) -> float:
 
 def names_of(loss: Loss, y: Any, **given: Any) -> dict[str, Any]:
     """What the symbols of a loss's formulas stand for."""
-    names: dict[str, Any] = {**loss.params, "d": loss.d, **given}
+    names: dict[str, Any] = {**loss.params, "d": loss.d, "i": np.arange(1, loss.d + 1), **given}
     if loss.family.name == "ova":
         names["y"] = y
     names["phi"] = lambda z, k: _phi(loss, z, k)

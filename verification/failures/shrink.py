@@ -133,8 +133,10 @@ def _fewer_entries(instance: Instance) -> Iterator[Instance]:
             continue
         changes: dict[str, Any] = {name: params[name][keep]}
         for other in (*problem.named(shape="vector")[1:], *problem.named(shape="truth")):
-            if isinstance(params.get(other), np.ndarray):
-                changes[other] = params[other][keep]
+            if isinstance(params.get(other), np.ndarray):  # weights of ranks: those of the first
+                value = params[other]
+                size = drawing.entries(problem, len(keep))
+                changes[other] = value[keep] if value.size == n else value[:size]
         if y is not None:
             changes["y"] = keep.index(y)
         d = drawing.entries(problem, len(keep))
@@ -185,7 +187,7 @@ def _simpler_scalars(instance: Instance) -> Iterator[Instance]:
             changes = {
                 other: array[order]
                 for other, array in instance.params.items()
-                if isinstance(array, np.ndarray)
+                if isinstance(array, np.ndarray) and array.size == len(order)
             }
             yield instance.with_params(**changes, y=0)
         elif isinstance(value, float):

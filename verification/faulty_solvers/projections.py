@@ -11,6 +11,7 @@ from verification.reference_solvers.projections import (
     descending,
     ordered,
     pooled,
+    shift,
     threshold,
 )
 
@@ -181,21 +182,21 @@ def by_average(a: Array, r: float = 1.0) -> Array:
 
 
 @wrong("cardinality_polymatroid.projection")
-def means_below_zero(a: Array, beta: Array) -> Array:
+def means_below_zero(a: Array, beta: Array, rho: float = 0.0) -> Array:
     """What a pooled block loses is not cut at 0: where the bounds are slack entries gain."""
-    return ordered(a, beta, pooled)
+    return ordered(a, beta, rho, pooled)
 
 
 @wrong("cardinality_polymatroid.projection")
-def not_pooled(a: Array, beta: Array) -> Array:
+def not_pooled(a: Array, beta: Array, rho: float = 0.0) -> Array:
     """Every entry is cut at its own weight, also where the differences then rise."""
-    return ordered(a, beta, lambda v: np.maximum(v, 0))
+    return ordered(a, beta, rho, lambda v: np.maximum(v, 0))
 
 
 @wrong("cardinality_polymatroid.projection")
-def weights_by_place(a: Array, beta: Array) -> Array:
+def weights_by_place(a: Array, beta: Array, rho: float = 0.0) -> Array:
     """The weights are taken in the order of the entries instead of by size."""
-    size = np.maximum(a, 0.0)
+    size = np.maximum(a - (shift(a, beta, rho) if rho > 0 else 0.0), 0.0)
     return size - np.maximum(pooled(size - beta), 0)
 
 
@@ -220,3 +221,9 @@ def capacity_before_the_bounds(
     """Whether the capacity is met is asked of a, not of a between the bounds."""
     met = float(b @ a) <= capacity
     return np.clip(a, low, high) if met else at_most(a, b, low, high, capacity)
+
+
+@wrong("cardinality_polymatroid.projection")
+def bias_of_the_unbiased_sum(a: Array, beta: Array, rho: float = 0.0) -> Array:
+    """The shift rho s is that of the projection without the bias."""
+    return ordered(a - rho * ordered(a, beta).sum(), beta)

@@ -53,6 +53,7 @@ def estimator(loss: str, given: Params) -> tuple[str, dict[str, Any]] | None:
     from fast.families.entropies import Entropy
     from fast.families.hinges import Hinge
     from fast.kernels.hinges import BETA
+    from fast.losses.ordered_weighted_hinge import OrderedWeightedHinge
 
     for name in ("OneVsAllClassifier", "MultilabelClassifier"):
         for loss_name, object_name in getattr(fast, name).object_names.items():
@@ -65,6 +66,8 @@ def estimator(loss: str, given: Params) -> tuple[str, dict[str, Any]] | None:
         return "TopKLogisticRegression", {"k": found.k, **variant}
     if isinstance(found, Hinge):
         return "TopKSVC", {"k": found.k, "gamma": found.gamma, **variant}
+    if isinstance(found, OrderedWeightedHinge):
+        return "TopKSVC", {"beta": found.beta}
     return None
 
 
@@ -102,9 +105,26 @@ def valid(params: Params) -> bool:
         return False
     if k is not None and not 1 <= k <= m - 1:
         return False
+    if not fits(params["beta"], names, m):
+        return False
     if not (0 < params["C"] < np.inf) or (gamma is not None and not 0 < gamma < np.inf):
         return False
     return _weights(params["sample_weight"], len(y)) and _costs(params["costs"], y, m)
+
+
+def fits(beta: np.ndarray | None, names: tuple[str, ...], m: int) -> bool:
+    """Whether the weights of ordered violations are some: m - 1 that fall, or none."""
+    if beta is None:
+        return True
+    falling = np.diff(np.append(beta, 0.0)) <= 0
+    return "beta" in names and np.shape(beta) == (m - 1,) and bool(falling.all())
+
+
+def fitting(params: Params) -> Params:
+    """With the first of the weights, as many as there are classes for."""
+    if params["beta"] is None or params["y"].ndim != 1:
+        return params
+    return {**params, "beta": params["beta"][: int(params["y"].max())]}
 
 
 def _is_gram(K: np.ndarray) -> bool:
@@ -152,6 +172,11 @@ def finalize(params: Params, rng: Rng) -> Params:
         changed["gamma"] = None
     elif params["gamma"] is None:
         changed["gamma"] = _gamma(rng)
+    if "beta" not in names:
+        changed["beta"] = None
+    elif params.get("beta") is None:
+        symbol = next(s for s in catalogue.load(params["loss"]).SPEC.symbols if s.name == "beta")
+        changed["beta"] = symbol.draw(rng, m - 1, 1.0, {})
     return changed
 
 
@@ -241,10 +266,11 @@ def _many_classes(rng: Rng, largest: int) -> Params:
 
 
 def _beyond_64(rng: Rng, largest: int) -> Params:
-    """More classes than a mask of 64 bits, or two warps, can tell apart."""
+    """More classes than a mask of 64 bits, or two warps, can tell apart; without centres W = 0 suits hinges."""
     m = int(rng.integers(65, 71))
-    n = 2 * m + int(rng.integers(0, 6))
-    return {"X": rng.standard_normal((n, int(rng.integers(2, 9)))), "y": _labels(rng, n, m)}
+    y = _labels(rng, 2 * m + int(rng.integers(0, 6)), m)
+    centres, noise = rng.standard_normal((m, 8)), rng.standard_normal((len(y), 8))
+    return {"X": (centres[y] + noise / 2)[:, : int(rng.integers(2, 9))], "y": y}
 
 
 def _ends(rng: Rng, largest: int) -> Params:

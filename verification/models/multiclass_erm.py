@@ -30,7 +30,7 @@ def classes(params: Params) -> int:
 
 
 def _given(params: Params) -> dict[str, Any]:
-    names = ("X", "y", "loss", "C", "k", "gamma", "sample_weight", "costs", "K")
+    names = ("X", "y", "loss", "C", "k", "gamma", "beta", "sample_weight", "costs", "K")
     return {name: params[name] for name in names}
 
 
@@ -95,15 +95,19 @@ class MulticlassErm(ModelTask):
         if params["costs"] is not None and params["costs"].ndim == 2:
             rows["costs"] = (0,)
         if params["y"].ndim == 1:
-            yield from _shrink.fewer_classes(params, rows, per_class)
+            for smaller in _shrink.fewer_classes(params, rows, per_class):
+                yield _erm_families.fitting(smaller)
         for smaller in _shrink.fewer(params, rows, {"X": (1,)}):
             if smaller["y"].ndim == 1 and params["costs"] is None:
                 smaller["y"] = _shrink.relabelled(smaller["y"])
+            smaller = _erm_families.fitting(smaller)
             yield smaller
             if params["k"] is not None and params["k"] > 1:
                 yield {**smaller, "k": params["k"] - 1}
         yield from _shrink.smaller_k(params)
-        yield from _shrink.defaults(params, {"C": 1.0, "gamma": 1.0, "sample_weight": None})
+        yield from _shrink.defaults(
+            params, {"C": 1.0, "gamma": 1.0, "beta": None, "sample_weight": None}
+        )
         yield from _shrink.defaults(params, {"costs": None})
         yield from _shrink.rounder(params, "C", "gamma", "X", "sample_weight", "costs", "K")
 
@@ -188,6 +192,7 @@ class MulticlassErm(ModelTask):
         X: np.ndarray | None = None,
         k: int | None = None,
         gamma: float | None = None,
+        beta: np.ndarray | None = None,
         sample_weight: np.ndarray | None = None,
         K: np.ndarray | None = None,
         tol: float = 1e-6,
@@ -199,7 +204,7 @@ class MulticlassErm(ModelTask):
 
         if loss not in trained():
             raise ValueError(f"loss={loss!r}: fast trains {', '.join(trained())}")
-        own = {n: v for n, v in {"k": k, "gamma": gamma}.items() if v is not None}
+        own = {n: v for n, v in {"k": k, "gamma": gamma, "beta": beta}.items() if v is not None}
         known = estimator(loss, own)
         if known is None:
             return _any_loss(loss, own, y, C, sample_weight, X, K, tol)

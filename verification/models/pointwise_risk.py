@@ -21,7 +21,7 @@ from refsolve.proofs.certificate import Real
 from refsolve.proofs.model import ModelCertificate, Proof
 from verification.errors import NoDualPointError, VerificationError
 from verification.models import ModelTask, Params, Side, Violation, _shrink
-from verification.models._erm_families import convex, labelled, parameters, trained
+from verification.models._erm_families import convex, fits, labelled, parameters, trained
 from verification.models._erm_families import finalize as _settle
 
 EPS = float(np.finfo(float).eps)
@@ -185,6 +185,8 @@ class PointwiseRisk(ModelTask):
             return False
         if k is not None and not 1 <= k <= p.size - 1:
             return False
+        if not fits(params["beta"], names, p.size):
+            return False
         if params["gamma"] is not None and not 0 < params["gamma"] < np.inf:
             return False
         if behind is not None and (
@@ -211,6 +213,8 @@ class PointwiseRisk(ModelTask):
         axes = {"p": (0,)} | ({"costs": (0, 1)} if params["costs"] is not None else {})
         if params["behind"] is None:
             for smaller in _shrink.fewer(params, axes, {}):
+                if smaller["beta"] is not None:
+                    smaller["beta"] = smaller["beta"][: len(smaller["p"]) - 1]
                 yield smaller
                 if params["k"] is not None and params["k"] > 1:
                     yield {**smaller, "k": params["k"] - 1}

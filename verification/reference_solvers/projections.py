@@ -196,11 +196,29 @@ def pooled(values: Array) -> Array:
     return found
 
 
+def shift(a: Array, beta: Array, rho: float) -> float:
+    """The root t of t = rho s(t), s the sum of the projection of a - t on the polymatroid."""
+    order, falls = np.argsort(-a, kind="stable"), np.zeros(len(a))
+    falls[order] = pooled(a[order] - beta)
+    knots = np.unique(np.concatenate([[0.0], a, falls]))
+    knots = knots[knots >= 0]
+    sums = np.clip(a - knots[:, None], 0, a - falls).sum(axis=1)
+    i = int(np.flatnonzero(rho * sums <= knots)[0])
+    if i == 0:
+        return 0.0
+    free, full = (a >= knots[i]) & (falls <= knots[i - 1]), falls >= knots[i]
+    return float((a[free].sum() + (a - falls)[full].sum()) / (1 / rho + free.sum()))
+
+
 def ordered(
-    a: Array, beta: Array, losses: Callable[[Array], Array] = lambda v: np.maximum(pooled(v), 0)
+    a: Array,
+    beta: Array,
+    rho: float = 0.0,
+    losses: Callable[[Array], Array] = lambda v: np.maximum(pooled(v), 0),
 ) -> Array:
     """Projection on the polymatroid of the cardinality: what the largest entries lose, by their order."""
-    x = np.maximum(np.asarray(a, dtype=float), 0)
+    a = np.asarray(a, dtype=float)
+    x = np.maximum(a - shift(a, beta, rho) if rho > 0 else a, 0)
     order = np.argsort(-x, kind="stable")
     x[order] -= losses(x[order] - beta)
     return x
