@@ -38,6 +38,11 @@ class MatrixGram:
         """K c."""
         return np.asarray(self.K @ c)
 
+    def rows(self, which: np.ndarray, dtype: Any, columns: np.ndarray | None = None) -> np.ndarray:
+        """K_ij for i in ``which`` and all j, or those in ``columns``."""
+        found = self.K[which]
+        return (found if columns is None else found[:, columns]).astype(dtype, copy=False)
+
     def solver(self, E: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """R -> (K + diag(E))^-1 r."""
         return self._solver(E)[0]
