@@ -9,8 +9,10 @@ from scipy.linalg.lapack import dpstrf
 
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.families import Loss
+from fast.solvers.kernel_rows import KernelRows
 
 EPS = float(np.finfo(float).eps)
+DEFINITE = ("linear", "cosine", "laplacian")
 ROUNDING = 1e-7  # of the largest entry: kernels are computed with errors of up to sqrt(eps)
 
 
@@ -72,6 +74,22 @@ class KernelMap:
                 "kernel", "a value that is nan or infinite", "finite values", "rescale X"
             )
         return K + self.constant if self.constant else K
+
+    def rows(self, X: Any, scale: float = 1.0) -> KernelRows | None:
+        """K times ``scale`` by its rows, if the kernel is positive semidefinite by what it is."""
+        params, gamma = self.params, None
+        if self.kernel == "rbf" and set(params) <= {"gamma"}:
+            gamma = params.get("gamma")
+            gamma = 1.0 / X.shape[1] if gamma is None else gamma
+            if not (isinstance(gamma, int | float | np.number) and gamma >= 0.0):
+                return None
+        elif self.kernel == "poly":
+            signs = [params.get("gamma") or 0.0, params.get("coef0", 1.0)]
+            if min(signs) < 0.0 or not isinstance(params.get("degree", 3), int | np.integer):
+                return None
+        elif self.kernel not in DEFINITE:
+            return None
+        return KernelRows(X, self.between, gamma, self.constant, scale)
 
     def fit(self, X: Any) -> np.ndarray:
         """Features of the examples; remembers which of them span the space."""

@@ -19,9 +19,10 @@ from numpy.typing import ArrayLike
 from fast._validation import moderate, number, per_row
 from fast.errors import InvalidParameterError
 from fast.models import svm_plus_squared_hinge
-from fast.solvers import plain_svm
+from fast.solvers import kernel_smo, plain_svm
 from fast.solvers.box_interior_point import FactorGram, MatrixGram
-from fast.solvers.plain_svm import PlainResult
+from fast.solvers.kernel_rows import KernelRows
+from fast.solvers.plain_svm import PlainResult, PlainState
 from fast.solvers.rows import expanded, is_sparse
 from fast.solvers.state import Solution
 from fast.svm_plus.deformed_kernel import check_definite, check_kernel_matrix
@@ -30,6 +31,9 @@ from fast.svm_plus.problem import check_labels, check_matrix, check_rounds, chec
 __all__ = ["Centred", "Machine", "PlainResult", "View", "train", "train_kernel"]
 
 MANY = 500  # examples from which on an interior point method on kernel matrices is slow
+FEW = 150  # examples up to which it takes no time, and goes on to rounding
+WHOLE = 6000  # examples up to which it may take over
+SHARE = 0.2  # of n^2: steps that cost half as much as the interior point
 LOSSES = ("hinge", "squared_hinge")
 
 
@@ -60,9 +64,9 @@ class View:
 
     def __init__(self, X: Any, K: Any) -> None:
         self.mean, self.centred = None, None
-        self.gram: FactorGram | MatrixGram
+        self.gram: FactorGram | MatrixGram | KernelRows
         if X is None:
-            self.gram = MatrixGram(K)
+            self.gram = K if isinstance(K, KernelRows) else MatrixGram(K)
         elif X.shape[0] > X.shape[1]:
             factor, self.mean = plain_svm.centred_factor(X)
             self.gram = FactorGram(factor)
@@ -93,10 +97,18 @@ class Machine(View):
         self.together = isinstance(self.gram, MatrixGram) and squared and self.gram.n > MANY
 
     def one(self, y: np.ndarray, tol: float, max_iter: int, report: Any) -> Any:
-        """The result for labels (n,), by an interior point method."""
+        """The result for labels (n,), by an interior point method or, of a hinge on K, SMO."""
+        gram, state, limits = self.gram, PlainState(), {"tol": tol, "max_iter": max_iter}
+        if not (self.squared or isinstance(gram, FactorGram) or gram.n <= FEW):
+            most = SHARE * gram.n**2 if gram.n <= WHOLE else np.inf
+            result = kernel_smo.train(
+                gram, y, self.cost, most=most, report=report, state=state, **limits
+            )
+            if result.stopped or state.done or gram.n > WHOLE:
+                return self._in_features(result)
         result = plain_svm.train(
-            self.gram, y, self.cost, self.squared,
-            mean=self.mean, tol=tol, max_iter=max_iter, report=report,
+            gram if isinstance(gram, FactorGram) else gram.whole(), y, self.cost, self.squared,
+            mean=self.mean, report=report, state=state, **limits,
         )  # fmt: skip
         return self._in_features(result)
 

@@ -38,6 +38,10 @@ class MatrixGram:
         """K c."""
         return np.asarray(self.K @ c)
 
+    def whole(self) -> "MatrixGram":
+        """Itself: rows of kernels have to be computed."""
+        return self
+
     def rows(self, which: np.ndarray, dtype: Any, columns: np.ndarray | None = None) -> np.ndarray:
         """K_ij for i in ``which`` and all j, or those in ``columns``."""
         found = self.K[which]

@@ -6,9 +6,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from fast.solvers.box_interior_point import MatrixGram
+from fast.solvers.rounding import Gram
 from fast.solvers.rows import dense, is_sparse
 
 ENTRIES = 1 << 19  # of a block of rows
+PART = 256
+NEAR = 1e-9  # share of a coefficient
 RESOLVED = 64.0  # gamma ||x||^2 up to which float32 resolves distances
 MEMORY = 256 << 20  # bytes of rows that a solver keeps
 
@@ -16,31 +20,32 @@ Between = Callable[[Any, Any], np.ndarray]
 
 
 class KernelRows:
-    """K (n, n) of the rows of X, by ``between(X, Y)``, that is symmetric and positive semidefinite.
+    """``scale`` times a positive semidefinite kernel between the rows of X, K = scale k(x_i, x_j).
 
-    ``gamma`` says that it is exp(-gamma ||x - y||^2) + ``constant``, which is then computed here, about
-    the mean: what the examples have in common costs no digits. It stands for K in products ``K @ c``.
+    ``between(X, Y)`` are values of k. ``gamma`` says that it is exp(-gamma ||x - y||^2) + ``constant``,
+    which is then computed here, about the mean: what examples have in common costs no digits.
     """
 
     def __init__(
-        self, X: Any, between: Between, gamma: float | None = None, constant: float = 0.0
-    ) -> None:
-        self.X, self.between, self.gamma, self.constant = X, between, gamma, constant
+        self, X: Any, between: Between, gamma: float | None = None, constant: float = 0.0,
+        scale: float = 1.0,
+    ) -> None:  # fmt: skip
+        self.X, self.between, self.gamma, self.constant, self.scale = X, between, gamma, constant, scale
         self.n = X.shape[0]
         self.shape, self.dtype = (self.n, self.n), np.dtype(np.float64)
         self.factors: dict[Any, Any] = {}
+        self.last = np.empty(0), np.empty(0), np.empty(0)
         if gamma is not None:
             self.center = 0.0 if is_sparse(X) else X.mean(axis=0, dtype=np.float64)
-            self.diagonal = np.full(self.n, 1.0 + constant)
-            self.exact = False
-            self.exact = gamma * float(self._squares(np.float64).max(initial=0.0)) > RESOLVED
+            size = gamma * float(self._factor(np.float64)[1].max(initial=0.0))
+            self.exact = size > RESOLVED
+            self.gamma = gamma if np.isfinite(size) else None
+        if self.gamma is not None:
+            self.diagonal = np.full(self.n, scale * (1.0 + constant))
             return
-        length = max(int(np.sqrt(ENTRIES)), 1)
-        parts = (X[i : i + length] for i in range(0, self.n, length))
-        self.diagonal = np.concatenate([between(part, part).diagonal() for part in parts])
-
-    def _squares(self, dtype: Any) -> np.ndarray:
-        return np.asarray(self._factor(dtype)[1])
+        self.X = X.astype(np.float64, copy=False)
+        parts = (self.X[i : i + PART] for i in range(0, self.n, PART))
+        self.diagonal = scale * np.concatenate([between(part, part).diagonal() for part in parts])
 
     def _factor(self, dtype: Any) -> tuple[Any, np.ndarray]:
         """Rows about the mean, and their squared lengths."""
@@ -58,49 +63,112 @@ class KernelRows:
         """K_ij for i in ``which`` and all j, or those in ``columns``."""
         if self.gamma is None:
             others = self.X if columns is None else self.X[columns]
-            return self.between(self.X[which], others).astype(dtype, copy=False)
-        precise = dtype is np.float64 or self.exact
-        rows, squares = self._factor(np.float64 if precise else np.float32)
-        gamma = squares.dtype.type(self.gamma)
-        some, across = rows[which] * (2 * gamma), rows if columns is None else rows[columns]
-        found = dense(some @ across.T)
-        found -= gamma * (squares if columns is None else squares[columns])
-        found -= (gamma * squares[which])[:, None]
-        np.minimum(found, 0, out=found)
-        np.exp(found, out=found)
-        if self.constant:
-            found += self.constant
+            found = self.between(self.X[which], others)
+        else:
+            rows, squares = self._factor(np.float64 if self.exact else dtype)
+            gamma = squares.dtype.type(self.gamma)
+            across = rows if columns is None else rows[columns]
+            found = dense((rows[which] * (2 * gamma)) @ across.T)
+            found -= gamma * (squares if columns is None else squares[columns])
+            found -= (gamma * squares[which])[:, None]
+            np.minimum(found, 0, out=found)
+            np.exp(found, out=found)
+            if self.constant:
+                found += self.constant
+        if self.scale != 1.0:
+            found *= self.scale
         return found.astype(dtype, copy=False)
 
     def products(self, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """K c and |K| |c|."""
-        support = np.flatnonzero(c)
-        out = np.zeros(self.n, c.dtype), np.zeros(self.n, c.dtype)
-        step = max(ENTRIES // self.n, 1)
+        """K c and |K| |c|, in the arithmetic of c; the last ones are kept."""
+        if c.dtype == self.last[0].dtype and np.array_equal(c, self.last[0]):
+            return self.last[1:]
+        support, step = np.flatnonzero(c), max(ENTRIES // self.n, 1)
+        out, sizes = np.zeros(self.n, c.dtype), np.zeros(self.n, c.dtype)
         for start in range(0, len(support), step):
             which = support[start : start + step]
-            block = self.rows(which, np.float64)
-            if c.dtype != np.float64:
-                block = block.astype(c.dtype)
-            out[0][:] += c[which] @ block
-            if self.gamma is None:
-                np.abs(block, out=block)
-            out[1][:] += abs(c[which]) @ block
-        return out
-
-    def __matmul__(self, c: np.ndarray) -> np.ndarray:
-        return self.products(c)[0]
-
-    def __len__(self) -> int:
-        return self.n
+            block = self.rows(which, np.float64).astype(c.dtype, copy=False)
+            out += c[which] @ block
+            sizes += abs(c[which]) @ (np.abs(block, out=block) if self.gamma is None else block)
+        self.last = c.copy(), out, sizes
+        return out, sizes
 
     def product(self, c: np.ndarray) -> np.ndarray:
         """K c."""
         return self.products(c)[0]
 
-    def matrix(self) -> np.ndarray:
-        """K itself."""
-        return np.concatenate([
-            self.rows(np.arange(i, min(i + 256, self.n)), np.float64)
-            for i in range(0, self.n, 256)
-        ])  # fmt: skip
+    def __matmul__(self, c: np.ndarray) -> np.ndarray:
+        return self.product(c)
+
+    def __len__(self) -> int:
+        return self.n
+
+    def whole(self) -> MatrixGram:
+        """All of K."""
+        parts = (np.arange(i, min(i + PART, self.n)) for i in range(0, self.n, PART))
+        return MatrixGram(np.concatenate([self.rows(part, np.float64) for part in parts]))
+
+
+class RowGram(Gram):
+    """`Gram` of rows that are computed when they are needed.
+
+    Vectors that agree with the last one in all but a share of each coefficient cost no product.
+    """
+
+    def __init__(self, K: KernelRows, real: Any) -> None:
+        self.real, self.eps = real, float(np.finfo(real).eps)
+        self.n = self.width = K.n
+        self.K, self.norms = K, np.sqrt(K.diagonal)
+
+    def values(self, p: Any) -> Any:
+        """<p, x_i>, (n,)."""
+        return self.K.products(p)[0]
+
+    def reach(self, p: Any) -> Any:
+        """Sums of absolute terms of `values`."""
+        return self.K.products(p)[1]
+
+    def slip(self, p: Any) -> Any:
+        """Rounding in `values`, of as many terms as p has."""
+        return (np.count_nonzero(p) + 4) * self.eps * self.reach(p)
+
+    def square(self, p: Any) -> tuple[Any, Any]:
+        """p'Kp, and its rounding."""
+        slip = 2 * (abs(p) * self.slip(p)).sum()
+        return max((p * self.values(p)).sum(), self.real(0)), slip
+
+    def pulled_square(self, a: Any, size: Any) -> Any:
+        """As of `Rows`."""
+        p = self._near(a)
+        change, off = self._share(a - p, p), (self.n + 8) * self.eps * self._share(size, p)
+        found, slip = self.square(p)
+        terms = (abs(p) * self.reach(p)).sum()
+        found += 2 * ((a - p) * self.values(p)).sum()
+        return found + 2 * slip + terms * (change**2 + off * (2 + 2 * change + off))
+
+    def negative(self, p: Any, a: Any, size: Any) -> Any:
+        """As of `Rows`."""
+        if np.array_equal(p, a):
+            return self.real(0)
+        near, spread = self._near(a), size + abs(p)
+        if self._alike(p, near):
+            share = self._share(p - a, near) + (self.n + 8) * self.eps * self._share(spread, near)
+            return 2 * share**2 * (abs(near) * self.reach(near)).sum()
+        d, off = p - a, (self.n + 8) * self.eps * spread
+        most = 2 * self.K.products(off)[1]
+        (product, reach), terms = self.K.products(d), np.count_nonzero(d) + 4
+        slip = 2 * terms * self.eps * (abs(d) * reach).sum() + (off * (2 * reach + most)).sum()
+        return max(slip - (d * product).sum(), self.real(0))
+
+    def _near(self, a: Any) -> Any:
+        """The last vector, or this one if they differ by more than rounding."""
+        last = self.K.last[0]
+        return last if last.dtype == a.dtype and self._alike(a, last) else a
+
+    def _alike(self, a: Any, p: Any) -> bool:
+        return np.array_equal(a != 0, p != 0) and self._share(a - p, p) <= NEAR
+
+    @staticmethod
+    def _share(d: Any, p: Any) -> Any:
+        """The largest |d_i|/|p_i|; d_i is 0 where p_i is."""
+        return np.divide(abs(d), abs(p), out=np.zeros_like(p), where=p != 0).max(initial=0)

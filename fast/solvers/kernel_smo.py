@@ -12,7 +12,6 @@ they meet, f is computed once more in float64: the gap is that of b itself, and 
 something, the steps go on from the exact gradient, so that only the change since then is rounded.
 """
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -329,7 +328,7 @@ class KernelSMO:
     y, cost : (n,) arrays
         Labels -1 and 1; upper bounds on |b_i|, of 0 for examples that do not count.
     gamma : float
-        Of the smooth hinge; 0 for the hinge itself.
+        Of the smooth hinge, whose offset is not free; 0 for the hinge itself.
     """
 
     def __init__(
@@ -462,6 +461,8 @@ def train(
     max_iter: int = 1000,
     most: float = np.inf,
     report: Callable[[Any], bool] | None = None,
+    state: PlainState | None = None,
+    start: np.ndarray | None = None,
     memory: int = MEMORY,
 ) -> PlainResult:
     """Minimise P until the relative gap (P - D)/max(|P|, |D|) is certified to be at most ``tol``.
@@ -473,9 +474,15 @@ def train(
     tol, max_iter, report : As for the other trainers.
     most : float
         Bound on the steps.
+    state : PlainState, optional
+        To keep the best model in.
+    start : (n,) array, optional
+        Multipliers y b >= 0 to begin with.
     """
     smo, run = KernelSMO(gram, y, cost, gamma, free, memory), TrainingRun(report)
-    state = PlainState(started=time.perf_counter())
+    state = PlainState() if state is None else state
+    if start is not None:
+        smo.b = y * np.clip(start, 0.0, cost)
 
     def look() -> bool:
         primal, dual = smo.exact()
