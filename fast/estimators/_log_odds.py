@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import expit
 
-MOST, FLAT = 100, 1e-12
+MOST, FLAT, ROUNDED = 100, 1e-12, 1e-13
 
 
 def log_odds(f: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
@@ -36,7 +36,8 @@ def log_odds(f: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> tuple[f
         bend = rows.T @ ((share * p * (1.0 - p))[:, None] * rows) + FLAT * np.eye(2)
         step = np.linalg.solve(bend, slope)
         fall, length = float(slope @ step), 1.0
-        if fall <= FLAT**2:
+        if fall <= ROUNDED * now:  # which no value shows: the last step squares what is left
+            x = x - step
             break
         while value(x - length * step) > now - 0.25 * length * fall and length > FLAT:
             length *= 0.5

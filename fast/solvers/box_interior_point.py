@@ -42,10 +42,15 @@ class MatrixGram:
         """Itself: rows of kernels have to be computed."""
         return self
 
-    def rows(self, which: np.ndarray, dtype: Any, columns: np.ndarray | None = None) -> np.ndarray:
-        """K_ij for i in ``which`` and all j, or those in ``columns``."""
-        found = self.K[which]
-        return (found if columns is None else found[:, columns]).astype(dtype, copy=False)
+    def rows(
+        self, which: np.ndarray, dtype: Any, columns: np.ndarray | None = None, out: Any = None
+    ) -> np.ndarray:
+        """K_ij for i in ``which`` and all j, or those in ``columns``; written to ``out``, if given."""
+        found = self.K[which] if columns is None else self.K[np.ix_(which, columns)]
+        if out is None:
+            return found.astype(dtype, copy=False)
+        out[:] = found
+        return np.asarray(out)
 
     def solver(self, E: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """R -> (K + diag(E))^-1 r."""

@@ -4,11 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from fast.solvers.box_interior_point import MatrixGram
 from fast.solvers.rounding import Gram
-from fast.solvers.rows import dense, is_sparse
+from fast.solvers.rows import is_sparse
 
 ENTRIES = 1 << 19  # of a block of rows
 PART = 256
@@ -35,11 +34,13 @@ class KernelRows:
         self.shape, self.dtype = (self.n, self.n), np.dtype(np.float64)
         self.factors: dict[Any, Any] = {}
         self.last = np.empty(0), np.empty(0), np.empty(0)
-        if gamma is not None:
-            self.center = 0.0 if is_sparse(X) else X.mean(axis=0, dtype=np.float64)
-            size = gamma * float(self._factor(np.float64)[1].max(initial=0.0))
+        if is_sparse(X) or not np.isfinite(X).all():
+            self.gamma = None
+        if self.gamma is not None:
+            self.center = X.mean(axis=0, dtype=np.float64)
+            size = -float(self._factor(np.float64)[1][:, -1].min())
             self.exact = size > RESOLVED
-            self.gamma = gamma if np.isfinite(size) else None
+            self.gamma = self.gamma if np.isfinite(size) else None
         if self.gamma is not None:
             self.diagonal = np.full(self.n, scale * (1.0 + constant))
             return
@@ -47,51 +48,55 @@ class KernelRows:
         parts = (self.X[i : i + PART] for i in range(0, self.n, PART))
         self.diagonal = scale * np.concatenate([between(part, part).diagonal() for part in parts])
 
-    def _factor(self, dtype: Any) -> tuple[Any, np.ndarray]:
-        """Rows about the mean, and their squared lengths."""
+    def _factor(self, dtype: Any) -> tuple[Any, Any]:
+        """L and R whose products <l_i, r_j> are -gamma ||x_i - x_j||^2."""
         if dtype not in self.factors:
-            if is_sparse(self.X):
-                rows = sp.csr_array(self.X.astype(dtype))
-                squares = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
-            else:
-                rows = (self.X - self.center).astype(dtype)
-                squares = np.einsum("ij,ij->i", rows, rows)
-            self.factors[dtype] = rows, squares.astype(dtype)
+            rows = self.X.astype(np.float64) - self.center
+            squares = self.gamma * np.einsum("ij,ij->i", rows, rows)[:, None]
+            ones = np.ones((self.n, 1))
+            pair = np.hstack([2.0 * self.gamma * rows, -squares, ones]), np.hstack([rows, ones, -squares])
+            self.factors[dtype] = tuple(np.ascontiguousarray(half, dtype=dtype) for half in pair)
         return self.factors[dtype]
 
-    def rows(self, which: np.ndarray, dtype: Any, columns: np.ndarray | None = None) -> np.ndarray:
-        """K_ij for i in ``which`` and all j, or those in ``columns``."""
+    def rows(
+        self, which: np.ndarray, dtype: Any, columns: np.ndarray | None = None, out: Any = None
+    ) -> np.ndarray:
+        """K_ij for i in ``which`` and all j, or those in ``columns``; written to ``out``, if given."""
         if self.gamma is None:
             others = self.X if columns is None else self.X[columns]
             found = self.between(self.X[which], others)
         else:
-            rows, squares = self._factor(np.float64 if self.exact else dtype)
-            gamma = squares.dtype.type(self.gamma)
-            across = rows if columns is None else rows[columns]
-            found = dense((rows[which] * (2 * gamma)) @ across.T)
-            found -= gamma * (squares if columns is None else squares[columns])
-            found -= (gamma * squares[which])[:, None]
-            np.minimum(found, 0, out=found)
+            left, right = self._factor(np.float64 if self.exact else dtype)
+            right = right if columns is None else right[columns]
+            direct = out is not None and left.dtype == out.dtype
+            found = np.matmul(left[which], right.T, out=out if direct else None)
+            if found.dtype == np.float64:
+                np.minimum(found, 0.0, out=found)
             np.exp(found, out=found)
             if self.constant:
                 found += self.constant
         if self.scale != 1.0:
             found *= self.scale
-        return found.astype(dtype, copy=False)
+        if out is not None and found is not out:
+            out[:] = found
+        return found if out is None else out
 
     def products(self, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """K c and |K| |c|, in the arithmetic of c; the last ones are kept."""
         if c.dtype == self.last[0].dtype and np.array_equal(c, self.last[0]):
             return self.last[1:]
         support, step = np.flatnonzero(c), max(ENTRIES // self.n, 1)
-        out, sizes = np.zeros(self.n, c.dtype), np.zeros(self.n, c.dtype)
+        pair, out = np.stack([c, abs(c)]), np.zeros((2, self.n), c.dtype)
         for start in range(0, len(support), step):
             which = support[start : start + step]
             block = self.rows(which, np.float64).astype(c.dtype, copy=False)
-            out += c[which] @ block
-            sizes += abs(c[which]) @ (np.abs(block, out=block) if self.gamma is None else block)
-        self.last = c.copy(), out, sizes
-        return out, sizes
+            if self.gamma is not None:  # no entry is negative
+                out += pair[:, which] @ block
+                continue
+            out[0] += c[which] @ block
+            out[1] += pair[1, which] @ np.abs(block, out=block)
+        self.last = c.copy(), out[0], out[1]
+        return self.last[1:]
 
     def product(self, c: np.ndarray) -> np.ndarray:
         """K c."""

@@ -313,7 +313,10 @@ class RowCache:
             self.slot[self.holds[oldest]] = -1
             slots = np.concatenate([slots, oldest])
         given = which if self.columns is None else self.columns[which]
-        self.values[slots] = self.gram.rows(given, self.dtype, self.columns)
+        if free == len(which):
+            self.gram.rows(given, self.dtype, self.columns, self.values[slots[0] : slots[-1] + 1])
+        else:
+            self.values[slots] = self.gram.rows(given, self.dtype, self.columns)
         self.slot[which], self.holds[slots] = slots, which
         self.used[-1] += 1
         self.used[slots] = self.used[-1]
