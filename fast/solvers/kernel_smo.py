@@ -489,10 +489,11 @@ def train(
 
     def look() -> bool:
         primal, dual = smo.exact()
-        if state.alpha is None or dual > state.bound:
+        if state.coef is None or certified_gap(primal, dual) < state.gap:  # one point, not two
             state.alpha, state.bound = smo.b * y, dual
-        if state.coef is None or primal < state.primal:
-            state.coef, state.b = smo.b.copy(), smo.offset
+            state.coef, state.b, state.primal = smo.b.copy(), smo.offset, np.inf
+        else:
+            primal = state.primal
         state.record(state.n_iter + 1, primal, state.bound, state.coef)
         state.done = state.gap <= tol or state.n_iter >= max_iter
         return run.ask(state) or state.done
