@@ -127,7 +127,7 @@ def put(t, value, y, b, cost):
 def paired(cache, slot, used, y, cost, diagonal, ridge, b, v, work, flat, eps, most):
     """Steps that keep the sum of b, until no violation exceeds eps: outcome, rows wanted and kept, steps."""
     rises, falls = work[0], work[1]
-    up = steepest(v, rises, v, v, 0.0, 0.0)
+    up = steepest(v, rises, cache[0], cache[0], 0.0, 0.0)
     for taken in range(most):
         if slot[up] < 0:
             return WANTED, up, up, taken
@@ -155,31 +155,34 @@ def paired(cache, slot, used, y, cost, diagonal, ridge, b, v, work, flat, eps, m
 
 
 @kernel
-def alone(v, rises, falls, diagonal):
-    """Largest gain of a step of one coordinate among these."""
+def moved_alone(v, rises, falls, diagonal, row, other, first, second):
+    """V -= first row + second other; the largest gain of a step of one coordinate then."""
     most = 0.0
     for t in range(len(v)):
-        slope = larger(v[t] + rises[t], -falls[t] * v[t])
-        slope = larger(slope, 0.0)
+        v[t] -= first * row[t] + second * other[t]
+        slope = larger(larger(v[t] + rises[t], -falls[t] * v[t]), 0.0)
         most = larger(slope * slope / diagonal[t], most)
     return most
 
 
 @kernel
-def leader(v, rises, falls, diagonal):
-    """The coordinate that gains most alone, and its slope times its sign."""
-    n, best, home = len(v), 0.0, 0
+def leader(v, rises, falls, diagonal, row, other, first, second):
+    """V -= first row + second other; the coordinate that gains most alone then, -1 if none does."""
+    n, best, home = len(v), 0.0, -1
     for start in range(0, n, BLOCK):
         part = slice(start, min(start + BLOCK, n))
-        most = alone(v[part], rises[part], falls[part], diagonal[part])
+        most = moved_alone(
+            v[part], rises[part], falls[part], diagonal[part], row[part], other[part], first, second
+        )
         if most > best:
             best, home = most, start
-    found, best, slope = 0, -1.0, 0.0
-    for t in range(home, min(home + BLOCK, n)):
-        here = max(v[t] + rises[t], -falls[t] * v[t], 0.0)
-        if here * here / diagonal[t] > best:
-            found, best, slope = t, here * here / diagonal[t], here
-    return found, slope
+    found, best = -1, 0.0
+    if home >= 0:
+        for t in range(home, min(home + BLOCK, n)):
+            slope = max(v[t] + rises[t], -falls[t] * v[t], 0.0)
+            if slope * slope / diagonal[t] > best:
+                found, best = t, slope * slope / diagonal[t]
+    return found
 
 
 @kernel
@@ -229,9 +232,9 @@ def follower(v, rises, falls, row, diagonal, first, step, own, flat):
 def separate(cache, slot, used, y, cost, diagonal, ridge, b, v, work, flat, eps, most):
     """`paired` where the sum of b is free."""
     rises, falls = work[0], work[1]
+    i = leader(v, rises, falls, diagonal, cache[0], cache[0], 0.0, 0.0)
     for taken in range(most):
-        i, slope = leader(v, rises, falls, diagonal)
-        if slope <= 0.0:
+        if i < 0:
             return DONE, -1, -1, taken
         if slot[i] < 0:
             return WANTED, i, i, taken
@@ -258,7 +261,7 @@ def separate(cache, slot, used, y, cost, diagonal, ridge, b, v, work, flat, eps,
         allow(i, y, b, cost, rises, falls)
         if j >= 0:
             allow(j, y, b, cost, rises, falls)
-        steepest(v, rises, row, other, first, second)
+        i = leader(v, rises, falls, diagonal, row, other, first, second)
     return TIRED, -1, -1, most
 
 
@@ -289,7 +292,7 @@ class RowCache:
         self.gram, self.columns, self.dtype = gram, columns, dtype
         self.capacity = min(n, max(memory // (n * np.dtype(dtype).itemsize), 4))
         self.ahead = min(max(AHEAD // n, 32), self.capacity // 2 + 1)
-        self.values = np.empty((self.capacity, n), dtype)
+        self.values = np.zeros((self.capacity, n), dtype)  # touched where rows come
         self.slot, self.holds = np.full(n, -1), np.full(self.capacity, -1)
         self.used = np.zeros(self.capacity + 1, np.int64)  # when; the last entry is the clock
         self.filled = 0
