@@ -25,7 +25,7 @@ from fast.solvers.kernel_rows import KernelRows
 from fast.solvers.plain_svm import PlainResult, PlainState
 from fast.solvers.rows import expanded, is_sparse
 from fast.solvers.state import Solution
-from fast.svm_plus.deformed_kernel import check_definite, check_kernel_matrix
+from fast.svm_plus.deformed_kernel import check_kernel_matrix, check_shifted
 from fast.svm_plus.problem import check_labels, check_matrix, check_rounds, check_two_classes
 
 __all__ = ["Centred", "Machine", "PlainResult", "View", "train", "train_kernel"]
@@ -206,7 +206,7 @@ def train_kernel(
     """
     K = check_kernel_matrix("K", K)
     if not definite:
-        check_definite("K", K)
+        check_shifted("K", K)
     return _trained(None, K, y, C, loss, sample_weight, tol, max_iter, report)
 
 

@@ -11,6 +11,7 @@ from fast.solvers.rows import is_sparse
 
 ENTRIES = 1 << 19  # of a block of rows
 PART = 256
+LEAST = {"f": -87.0, "d": -700.0}  # exponents
 NEAR = 1e-9  # share of a coefficient
 RESOLVED = 64.0  # gamma ||x||^2 up to which float32 resolves distances
 MEMORY = 256 << 20  # bytes of rows that a solver keeps
@@ -70,8 +71,7 @@ class KernelRows:
             right = right if columns is None else right[columns]
             direct = out is not None and left.dtype == out.dtype
             found = np.matmul(left[which], right.T, out=out if direct else None)
-            if found.dtype == np.float64:
-                np.minimum(found, 0.0, out=found)
+            np.clip(found, LEAST[found.dtype.char], 0.0, out=found)  # numbers near 0 are slow
             np.exp(found, out=found)
             if self.constant:
                 found += self.constant

@@ -19,7 +19,7 @@ import numpy as np
 
 from fast._numba import kernel
 from fast._simd import larger
-from fast.solvers.box_interior_point import balanced
+from fast.solvers.box_interior_point import MatrixGram, balanced
 from fast.solvers.kernel_rows import MEMORY
 from fast.solvers.plain_svm import PlainResult, PlainState, hinge_offset
 from fast.solvers.state import TrainingRun, certified_gap
@@ -517,3 +517,14 @@ def train(
     if run.interrupted:
         look()
     return PlainResult(state.coef, None, state.b, state.alpha, **run.outcome(state, "smo"))
+
+
+def _warmup() -> None:
+    """Compile the kernels of this module."""
+    y = np.array([1.0, -1.0, 1.0])
+    gram = MatrixGram(np.eye(3))
+    for dtype in (np.float32, np.float64):
+        for free in (True, False):
+            smo = KernelSMO(gram, y, np.ones(3), 0.0, free)
+            smo.dtype = dtype
+            smo.steps(1e-3, 10)
