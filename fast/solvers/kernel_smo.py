@@ -27,7 +27,7 @@ from fast.solvers.state import TrainingRun, certified_gap
 FLAT = 1e-12  # curvature, relative to the diagonal, that counts as none
 NEVER = -1e300
 BLOCK = 64
-AHEAD = 1 << 18  # entries of rows that are computed at a time
+AHEAD = 1 << 16  # entries of rows that are computed at a time
 START, SMALLEST = 0.5, 1e-14  # violations
 SAFE, LEAST_CUT = 0.9, 0.05
 PATIENCE = 2  # steps per coordinate between two looks
@@ -291,38 +291,38 @@ class RowCache:
         n = self.n = gram.n if columns is None else len(columns)
         self.gram, self.columns, self.dtype = gram, columns, dtype
         self.capacity = min(n, max(memory // (n * np.dtype(dtype).itemsize), 4))
-        self.ahead = min(max(AHEAD // n, 32), self.capacity // 2 + 1)
+        self.ahead = max(AHEAD // n, 32)
         self.values = np.zeros((self.capacity, n), dtype)  # touched where rows come
         self.slot, self.holds = np.full(n, -1), np.full(self.capacity, -1)
         self.used = np.zeros(self.capacity + 1, np.int64)  # when; the last entry is the clock
         self.filled = 0
 
-    def fetch(self, wanted: int, kept: int, urgency: np.ndarray) -> None:
-        """Compute the row wanted, and with it those likely to be next; ``kept`` stays."""
-        urgency[self.slot >= 0] = -np.inf
-        urgency[wanted] = np.inf
-        many = self.ahead
-        which = np.argpartition(urgency, self.n - many)[self.n - many :]
-        which = which[urgency[which] > -np.inf]
-        free = min(self.capacity - self.filled, len(which))
-        slots = np.arange(self.filled, self.filled + free)
-        self.filled += free
-        if free < len(which):
-            stamps = self.used[:-1].copy()
-            stamps[slots] = self.used[-1] + 1
-            if self.slot[kept] >= 0:
-                stamps[self.slot[kept]] = self.used[-1] + 1
-            oldest = np.argsort(stamps, kind="stable")[: len(which) - free]
-            self.slot[self.holds[oldest]] = -1
-            slots = np.concatenate([slots, oldest])
-        given = which if self.columns is None else self.columns[which]
-        if free == len(which):
-            self.gram.rows(given, self.dtype, self.columns, self.values[slots[0] : slots[-1] + 1])
+    @property
+    def full(self) -> bool:
+        """Whether rows have to make room."""
+        return self.filled == self.capacity
+
+    def fetch(self, wanted: int, kept: int, urgency: np.ndarray | None) -> None:
+        """Compute the row wanted and, while there is room, those that are most urgent; ``kept`` stays."""
+        if urgency is None:
+            which, at = np.array([wanted]), self.filled
+            if self.full:
+                self.used[self.slot[kept]] = self.used[-1]
+                at = int(self.used[:-1].argmin())
+                self.slot[self.holds[at]] = -1
         else:
-            self.values[slots] = self.gram.rows(given, self.dtype, self.columns)
-        self.slot[which], self.holds[slots] = slots, which
+            urgency[self.slot >= 0] = -np.inf
+            urgency[wanted] = np.inf
+            many, at = min(self.ahead, self.capacity - self.filled), self.filled
+            which = np.argpartition(urgency, self.n - many)[self.n - many :]
+            which = which[urgency[which] > -np.inf]
+        end = at + len(which)
+        given = which if self.columns is None else self.columns[which]
+        self.gram.rows(given, self.dtype, self.columns, self.values[at:end])
+        self.slot[which], self.holds[at:end] = np.arange(at, end), which
+        self.filled = max(self.filled, end)
         self.used[-1] += 1
-        self.used[slots] = self.used[-1]
+        self.used[at:end] = self.used[-1]
 
 
 class KernelSMO:
@@ -431,10 +431,12 @@ class _Part:
             total += taken
             if outcome != WANTED:
                 return outcome, total
-            high, low = self.range()
-            middle = 0.5 * (high + low)
-            falling = np.where(falls > 0.0, middle - self.v, NEVER)
-            cache.fetch(wanted, kept, np.maximum(self.v + rises - middle, falling))
+            urgency = None
+            if not cache.full:
+                middle = 0.5 * sum(self.range())
+                falling = np.where(falls > 0.0, middle - self.v, NEVER)
+                urgency = np.maximum(self.v + rises - middle, falling)
+            cache.fetch(wanted, kept, urgency)
 
     def undecided(self) -> np.ndarray:
         """Coordinates that are not at an end of their box, or not clearly."""
