@@ -165,8 +165,9 @@ def two_classes(
     n, y = len(encoded), np.where(encoded == 1, 1.0, -1.0)
     most = SHARE * n * n if n <= WHOLE else np.inf
     found = kernel_smo.train(
-        gram, y, r, gamma, False, tol=tol, max_iter=max_iter, most=most, report=report, start=start
-    )
+        gram, y, r, gamma=gamma, free=False, tol=tol, max_iter=max_iter, most=most, report=report,
+        start=start,
+    )  # fmt: skip
     a, b = found.alpha, found.alpha * y
 
     def bounds(real: Any) -> tuple[float, float]:

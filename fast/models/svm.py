@@ -99,10 +99,10 @@ class Machine(View):
     def one(self, y: np.ndarray, tol: float, max_iter: int, report: Any) -> Any:
         """The result for labels (n,), by an interior point method or, of a hinge on K, SMO."""
         gram, state, limits = self.gram, PlainState(), {"tol": tol, "max_iter": max_iter}
-        if not (self.squared or isinstance(gram, FactorGram) or gram.n <= FEW):
+        if not (isinstance(gram, FactorGram) or gram.n <= FEW):
             most = SHARE * gram.n**2 if gram.n <= WHOLE else np.inf
             result = kernel_smo.train(
-                gram, y, self.cost, most=most, report=report, state=state, **limits
+                gram, y, self.cost, self.squared, most=most, report=report, state=state, **limits
             )
             if result.stopped or state.done or gram.n > WHOLE:
                 return self._in_features(result)

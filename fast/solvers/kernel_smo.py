@@ -21,13 +21,13 @@ from fast._numba import kernel
 from fast._simd import larger
 from fast.solvers.box_interior_point import MatrixGram, balanced
 from fast.solvers.kernel_rows import MEMORY
-from fast.solvers.plain_svm import PlainResult, PlainState, hinge_offset
+from fast.solvers.plain_svm import PlainResult, PlainState, hinge_offset, squared_offset
 from fast.solvers.state import TrainingRun, certified_gap
 
 FLAT = 1e-12  # curvature, relative to the diagonal, that counts as none
 NEVER = -1e300
 BLOCK = 64
-AHEAD = 1 << 16  # entries of rows that are computed at a time
+AHEAD = 1 << 18  # entries of rows that are computed at a time
 START, SMALLEST = 0.5, 1e-14  # violations
 SAFE, LEAST_CUT = 0.9, 0.05
 PATIENCE = 2  # steps per coordinate between two looks
@@ -38,64 +38,67 @@ DONE, WANTED, TIRED = 0, 1, 2
 
 
 @kernel
-def moved(v, bias, row, other, first, second):
-    """V -= first row + second other; the largest v + bias."""
+def moved(v, bias, row, other, first, second, out):
+    """V -= first row + second other; v + bias to ``out``, and the largest."""
     highest = 2.0 * NEVER
     for t in range(len(v)):
         v[t] -= first * row[t] + second * other[t]
-        highest = larger(v[t] + bias[t], highest)
+        out[t] = v[t] + bias[t]
+        highest = larger(out[t], highest)
     return highest
 
 
 @kernel
-def steepest(v, bias, row, other, first, second):
-    """V -= first row + second other; index of the largest v + bias. In blocks, so that SIMD serves."""
-    n, best, home = len(v), NEVER, 0
-    for start in range(0, n, BLOCK):
-        end = min(start + BLOCK, n)
-        highest = moved(
-            v[start:end], bias[start:end], row[start:end], other[start:end], first, second
-        )
-        if highest > best:
-            best, home = highest, start
-    found = home
-    for t in range(home, min(home + BLOCK, n)):
-        if v[t] + bias[t] > v[found] + bias[found]:
-            found = t
-    return found
+def place(values, most):
+    """Where the largest of the values is."""
+    for t in range(len(values)):
+        if values[t] == most:
+            return t
+    return 0
 
 
 @kernel
-def gains(v, falls, row, diagonal, top, own, flat):
-    """Largest gain of a step with a partner among these, and the largest violation."""
+def steepest(v, bias, row, other, first, second, out):
+    """V -= first row + second other; index of the largest v + bias. In blocks, so that SIMD serves."""
+    n, best, home = len(v), NEVER, 0
+    for start in range(0, n, BLOCK):
+        part = slice(start, min(start + BLOCK, n))
+        highest = moved(v[part], bias[part], row[part], other[part], first, second, out)
+        if highest > best:
+            best, home = highest, start
+    part = slice(home, min(home + BLOCK, n))
+    best = moved(v[part], bias[part], row[part], other[part], 0.0, 0.0, out)
+    return home + place(out[: len(v[part])], best)
+
+
+@kernel
+def gains(v, falls, row, diagonal, top, own, flat, out):
+    """Gains of a step with a partner among these, the largest of them, and the largest violation."""
     most, worst = 0.0, 0.0
     for t in range(len(v)):
         slope = falls[t] * (top - v[t])
         worst = larger(slope, worst)
         slope = larger(slope, 0.0)
-        most = larger(slope * slope / larger(own + diagonal[t] - 2.0 * row[t], flat), most)
+        out[t] = slope * slope / larger(own + diagonal[t] - 2.0 * row[t], flat)
+        most = larger(out[t], most)
     return most, worst
 
 
 @kernel
-def partner(v, falls, row, diagonal, top, own, flat):
+def partner(v, falls, row, diagonal, top, own, flat, out):
     """Whose step together with ``row``'s gains most, -1 if none gains, and the largest violation."""
     n, best, home, worst = len(v), 0.0, -1, 0.0
     for start in range(0, n, BLOCK):
-        end = min(start + BLOCK, n)
-        part = slice(start, end)
-        most, violation = gains(v[part], falls[part], row[part], diagonal[part], top, own, flat)
-        worst = max(worst, violation)
+        part = slice(start, min(start + BLOCK, n))
+        most, there = gains(v[part], falls[part], row[part], diagonal[part], top, own, flat, out)
+        worst = max(worst, there)
         if most > best:
             best, home = most, start
-    found, best = -1, 0.0
-    if home >= 0:
-        for t in range(home, min(home + BLOCK, n)):
-            slope = max(falls[t] * (top - v[t]), 0.0)
-            gain = slope * slope / max(own + diagonal[t] - 2.0 * row[t], flat)
-            if gain > best:
-                found, best = t, gain
-    return found, worst
+    if home < 0:
+        return -1, worst
+    part = slice(home, min(home + BLOCK, n))
+    gains(v[part], falls[part], row[part], diagonal[part], top, own, flat, out)
+    return home + place(out[: len(v[part])], best), worst
 
 
 @kernel
@@ -124,15 +127,14 @@ def put(t, value, y, b, cost):
 
 
 @kernel
-def paired(cache, slot, used, y, cost, diagonal, ridge, b, v, work, flat, eps, most):
+def paired(cache, slot, used, y, cost, diagonal, ridge, b, v, rises, falls, out, flat, eps, most):
     """Steps that keep the sum of b, until no violation exceeds eps: outcome, rows wanted and kept, steps."""
-    rises, falls = work[0], work[1]
-    up = steepest(v, rises, cache[0], cache[0], 0.0, 0.0)
+    up = steepest(v, rises, cache[0], cache[0], 0.0, 0.0, out)
     for taken in range(most):
         if slot[up] < 0:
             return WANTED, up, up, taken
         row = cache[slot[up]]
-        down, worst = partner(v, falls, row, diagonal, v[up], diagonal[up], flat)
+        down, worst = partner(v, falls, row, diagonal, v[up], diagonal[up], flat, out)
         if worst <= eps or down < 0:
             return DONE, -1, -1, taken
         if slot[down] < 0:
@@ -150,89 +152,79 @@ def paired(cache, slot, used, y, cost, diagonal, ridge, b, v, work, flat, eps, m
                 b[t] = y[t] * cost[t] if y[t] * sign > 0.0 else 0.0
             v[t] -= ridge[t] * sign * step
             allow(t, y, b, cost, rises, falls)
-        up = steepest(v, rises, row, cache[slot[down]], step, -step)
+        up = steepest(v, rises, row, cache[slot[down]], step, -step, out)
     return TIRED, -1, -1, most
 
 
 @kernel
-def moved_alone(v, rises, falls, diagonal, row, other, first, second):
-    """V -= first row + second other; the largest gain of a step of one coordinate then."""
+def moved_alone(v, rises, falls, diagonal, row, other, first, second, out):
+    """V -= first row + second other; gains of steps of one coordinate then, and the largest."""
     most = 0.0
     for t in range(len(v)):
         v[t] -= first * row[t] + second * other[t]
         slope = larger(larger(v[t] + rises[t], -falls[t] * v[t]), 0.0)
-        most = larger(slope * slope / diagonal[t], most)
+        out[t] = slope * slope / diagonal[t]
+        most = larger(out[t], most)
     return most
 
 
 @kernel
-def leader(v, rises, falls, diagonal, row, other, first, second):
+def leader(v, rises, falls, diagonal, row, other, first, second, out):
     """V -= first row + second other; the coordinate that gains most alone then, -1 if none does."""
     n, best, home = len(v), 0.0, -1
     for start in range(0, n, BLOCK):
         part = slice(start, min(start + BLOCK, n))
         most = moved_alone(
-            v[part], rises[part], falls[part], diagonal[part], row[part], other[part], first, second
-        )
+            v[part], rises[part], falls[part], diagonal[part], row[part], other[part], first,
+            second, out,
+        )  # fmt: skip
         if most > best:
             best, home = most, start
-    found, best = -1, 0.0
-    if home >= 0:
-        for t in range(home, min(home + BLOCK, n)):
-            slope = max(v[t] + rises[t], -falls[t] * v[t], 0.0)
-            if slope * slope / diagonal[t] > best:
-                found, best = t, slope * slope / diagonal[t]
-    return found
+    if home < 0:
+        return -1
+    part = slice(home, min(home + BLOCK, n))
+    moved_alone(
+        v[part], rises[part], falls[part], diagonal[part], row[part], other[part], 0.0, 0.0, out
+    )
+    return home + place(out[: len(v[part])], best)
 
 
 @kernel
-def gains_after(v, rises, falls, row, diagonal, step, own, flat):
-    """Largest gain of a step of one coordinate among these, after a step of ``row``'s, and the worst slope."""
+def gains_after(v, rises, falls, row, diagonal, step, own, flat, out):
+    """Gains of a step of one coordinate after a step of ``row``'s, the largest, and the worst slope."""
     most, worst = 0.0, 0.0
     for t in range(len(v)):
         worst = larger(larger(v[t] + rises[t], -falls[t] * v[t]), worst)
         after = v[t] - step * row[t]
         slope = larger(larger(after + rises[t], -falls[t] * after), 0.0)
-        most = larger(slope * slope / larger(diagonal[t] - row[t] * row[t] / own, flat), most)
+        out[t] = slope * slope / larger(diagonal[t] - row[t] * row[t] / own, flat)
+        most = larger(out[t], most)
     return most, worst
 
 
 @kernel
-def follower(v, rises, falls, row, diagonal, first, step, own, flat):
-    """The partner that gains most after a step of ``first``, -1 if none gains; the worst slope."""
+def follower(v, rises, falls, row, diagonal, step, own, flat, out):
+    """The partner that gains most after a step of ``row``'s, -1 if none gains; the worst slope."""
     n, best, home, worst = len(v), 0.0, -1, 0.0
     for start in range(0, n, BLOCK):
         part = slice(start, min(start + BLOCK, n))
-        most, slope = gains_after(
-            v[part], rises[part], falls[part], row[part], diagonal[part], step, own, flat
+        most, there = gains_after(
+            v[part], rises[part], falls[part], row[part], diagonal[part], step, own, flat, out
         )
-        worst = max(worst, slope)
-        if first >= start and first < start + BLOCK:
-            most = 0.0
-            for t in range(start, min(start + BLOCK, n)):
-                if t != first:
-                    after = v[t] - step * row[t]
-                    slope = max(after + rises[t], -falls[t] * after, 0.0)
-                    gain = slope * slope / max(diagonal[t] - row[t] * row[t] / own, flat)
-                    most = max(gain, most)
+        worst = max(worst, there)
         if most > best:
             best, home = most, start
-    found, best = -1, 0.0
-    if home >= 0:
-        for t in range(home, min(home + BLOCK, n)):
-            after = v[t] - step * row[t]
-            slope = max(after + rises[t], -falls[t] * after, 0.0)
-            gain = slope * slope / max(diagonal[t] - row[t] * row[t] / own, flat)
-            if gain > best and t != first:
-                found, best = t, gain
-    return found, worst
+    if home < 0:
+        return -1, worst
+    part = slice(home, min(home + BLOCK, n))
+    gains_after(v[part], rises[part], falls[part], row[part], diagonal[part], step, own, flat, out)
+    return home + place(out[: len(v[part])], best), worst
 
 
 @kernel
-def separate(cache, slot, used, y, cost, diagonal, ridge, b, v, work, flat, eps, most):
+def separate(cache, slot, used, y, cost, diagonal, ridge, b, v, rises, falls, out, flat, eps, most):
     """`paired` where the sum of b is free."""
-    rises, falls = work[0], work[1]
-    i = leader(v, rises, falls, diagonal, cache[0], cache[0], 0.0, 0.0)
+    i = leader(v, rises, falls, diagonal, cache[0], cache[0], 0.0, 0.0, out)
     for taken in range(most):
         if i < 0:
             return DONE, -1, -1, taken
@@ -242,26 +234,26 @@ def separate(cache, slot, used, y, cost, diagonal, ridge, b, v, work, flat, eps,
         before = b[i]
         step = put(i, before + v[i] / diagonal[i], y, b, cost)
         b[i] = before
-        j, worst = follower(v, rises, falls, row, diagonal, i, step, diagonal[i], flat)
-        if worst <= eps:
+        rises[i], falls[i] = NEVER, 0.0  # no partner of its own
+        j, worst = follower(v, rises, falls, row, diagonal, step, diagonal[i], flat, out)
+        allow(i, y, b, cost, rises, falls)
+        if max(worst, abs(v[i])) <= eps:
             return DONE, -1, -1, taken
         if j >= 0 and slot[j] < 0:
             return WANTED, j, i, taken
         used[slot[i]] = used[-1] = used[-1] + 1
         other, second = row, 0.0
-        first = step
         if j >= 0:
             used[slot[j]] = used[-1]
             other = cache[slot[j]]
             first, second = best_pair(i, j, row[j], y, cost, diagonal, b, v, flat)
             v[j] -= ridge[j] * second
+            allow(j, y, b, cost, rises, falls)
         else:
             first = put(i, before + step, y, b, cost)
         v[i] -= ridge[i] * first
         allow(i, y, b, cost, rises, falls)
-        if j >= 0:
-            allow(j, y, b, cost, rises, falls)
-        i = leader(v, rises, falls, diagonal, row, other, first, second)
+        i = leader(v, rises, falls, diagonal, row, other, first, second, out)
     return TIRED, -1, -1, most
 
 
@@ -333,16 +325,21 @@ class KernelSMO:
     gram : KernelRows or MatrixGram
     y, cost : (n,) arrays
         Labels -1 and 1; upper bounds on |b_i|, of 0 for examples that do not count.
+    squared : bool
+        The squared hinge: a ridge 1/cost, and no bounds.
     gamma : float
         Of the smooth hinge, whose offset is not free; 0 for the hinge itself.
     """
 
     def __init__(
-        self, gram: Any, y: np.ndarray, cost: np.ndarray, gamma: float, free: bool,
-        memory: int = MEMORY,
+        self, gram: Any, y: np.ndarray, cost: np.ndarray, squared: bool = False, gamma: float = 0.0,
+        free: bool = True, memory: int = MEMORY,
     ) -> None:  # fmt: skip
-        self.gram, self.y, self.cost, self.gamma, self.free = gram, y, cost, gamma, free
-        self.ridge = np.divide(gamma, cost, out=np.zeros(len(y)), where=cost > 0.0)
+        self.gram, self.y, self.weight, self.squared = gram, y, cost, squared
+        self.gamma, self.free = gamma, free
+        self.cost = np.full(len(y), np.inf) if squared else cost
+        ridge = 1.0 if squared else gamma
+        self.ridge = np.divide(ridge, cost, out=np.zeros(len(y)), where=cost > 0.0)
         self.flat = FLAT * max(float(gram.diagonal.max()), 1e-300)
         self.diagonal = np.maximum(gram.diagonal, self.flat) + self.ridge
         self.memory, self.dtype = memory, np.float32
@@ -352,14 +349,18 @@ class KernelSMO:
 
     def objectives(self, b: np.ndarray, f: np.ndarray) -> tuple[float, float, float]:
         """P, D and the best offset for scores f = K b."""
-        square, y, cost = float(b @ f), self.y, self.cost
-        offset = hinge_offset(f, y, cost) if self.free else 0.0
+        square, y, cost, offset = float(b @ f), self.y, self.weight, 0.0
+        if self.squared:
+            offset = squared_offset(f, y, cost, self.offset)
+        elif self.free:
+            offset = hinge_offset(f, y, cost)
         z = np.maximum(1.0 - y * (f + offset), 0.0)
-        dual = float(y @ b) - 0.5 * square
-        if self.gamma > 0.0:
+        dual = float(y @ b) - 0.5 * square - 0.5 * float(self.ridge @ (b * b))
+        if self.squared:
+            z = 0.5 * z * z
+        elif self.gamma > 0.0:
             p = np.minimum(z / self.gamma, 1.0)
             z = p * (z - 0.5 * self.gamma * p)
-            dual -= 0.5 * float(self.ridge @ (b * b))
         return 0.5 * square + float(cost @ z), dual, offset
 
     def exact(self) -> tuple[float, float]:
@@ -367,6 +368,9 @@ class KernelSMO:
         if self.free:
             self.b = balanced(self.b * self.y, self.y) * self.y
         self.f = self.gram.product(self.b)
+        if self.squared and self.b.any():
+            part = float(self.y @ self.b) / float(self.b @ (self.f + self.ridge * self.b))
+            self.b, self.f = part * self.b, part * self.f
         primal, dual, self.offset = self.objectives(self.b, self.f)
         return primal, dual
 
@@ -409,7 +413,8 @@ class _Part:
             values = getattr(whole, name)
             setattr(self, name, values if self.active is None else values[active])
         self.free, self.flat, self.n = whole.free, whole.flat, len(self.y)
-        self.work = np.empty((2, self.n))
+        self.rises, self.falls = np.empty((2, self.n))
+        self.out = np.empty(BLOCK)
         if self.active is None:
             if whole.rows is None or whole.rows.dtype != whole.dtype:
                 whole.rows = RowCache(whole.gram, None, whole.memory, whole.dtype)
@@ -420,13 +425,13 @@ class _Part:
     def steps(self, eps: float, most: int) -> tuple[int, int]:
         """How it came out, and how many."""
         cache, total = self.cache, 0
-        rises, falls = self.work
+        rises, falls = self.rises, self.falls
         allow_all(self.y, self.b, self.cost, rises, falls)
         advance = paired if self.free else separate
         while True:
             outcome, wanted, kept, taken = advance(
                 cache.values, cache.slot, cache.used, self.y, self.cost, self.diagonal, self.ridge,
-                self.b, self.v, self.work, self.flat, eps, most - total,
+                self.b, self.v, rises, falls, self.out, self.flat, eps, most - total,
             )  # fmt: skip
             total += taken
             if outcome != WANTED:
@@ -440,14 +445,14 @@ class _Part:
 
     def undecided(self) -> np.ndarray:
         """Coordinates that are not at an end of their box, or not clearly."""
-        rises, falls = self.work[0] == 0.0, self.work[1] > 0.0
+        rises, falls = self.rises == 0.0, self.falls > 0.0
         high, low = self.range()
         return np.flatnonzero((rises | (self.v <= high)) & (falls | (self.v >= low)) & (rises | falls))
 
     def range(self) -> tuple[float, float]:
         """Between which gradients the violations lie."""
-        high = float((self.v + self.work[0]).max())
-        low = float(np.where(self.work[1] > 0.0, self.v, np.inf).min())
+        high = float((self.v + self.rises).max())
+        low = float(np.where(self.falls > 0.0, self.v, np.inf).min())
         if not self.free:
             high = max(high, -low)
             low = -high
@@ -462,6 +467,7 @@ def train(
     gram: Any,
     y: np.ndarray,
     cost: np.ndarray,
+    squared: bool = False,
     gamma: float = 0.0,
     free: bool = True,
     *,
@@ -477,7 +483,7 @@ def train(
 
     Parameters
     ----------
-    gram, y, cost, gamma, free, memory
+    gram, y, cost, squared, gamma, free, memory
         As for `KernelSMO`.
     tol, max_iter, report : As for the other trainers.
     most : float
@@ -487,10 +493,10 @@ def train(
     start : (n,) array, optional
         Multipliers y b >= 0 to begin with.
     """
-    smo, run = KernelSMO(gram, y, cost, gamma, free, memory), TrainingRun(report)
+    smo, run = KernelSMO(gram, y, cost, squared, gamma, free, memory), TrainingRun(report)
     state = PlainState() if state is None else state
     if start is not None:
-        smo.b = y * np.clip(start, 0.0, cost)
+        smo.b = y * np.clip(start, 0.0, smo.cost)
 
     def look() -> bool:
         primal, dual = smo.exact()
@@ -527,6 +533,6 @@ def _warmup() -> None:
     gram = MatrixGram(np.eye(3))
     for dtype in (np.float32, np.float64):
         for free in (True, False):
-            smo = KernelSMO(gram, y, np.ones(3), 0.0, free)
+            smo = KernelSMO(gram, y, np.ones(3), free=free)
             smo.dtype = dtype
             smo.steps(1e-3, 10)
