@@ -1,7 +1,8 @@
 """What an SVM+ or SVM-2K may claim: bounds on P and D at its attributes that no rounding undercuts.
 
-P is that of the model made feasible: rho is raised by what a margin lacks (own slacks one by one)
-and by what rounding may hide. D is that of the multipliers made feasible. Where D needs
+P is that of the model made feasible: rho is raised by what a margin lacks (own slacks one by one;
+signed functions are multiplied instead) and by what rounding may hide. D is that of the multipliers
+made feasible. Where D needs
 
 1/2 gamma'Q gamma = max_g sum_i gamma_i g(z_i) - 1/2 <g, M g>,   M = lam I + sum_i c_i zt_i zt_i'
 
@@ -97,7 +98,7 @@ class Level:
         """Upper bound on P."""
         problem, eps, cost = self.problem, self.eps, self.cost
         f, slip_f, (square, slip) = self._scores(self.x, solution.w, solution.coef, solution.b)
-        total, sizes = (square + slip) / 2, (square + slip) / 2
+        total, sizes, stretch = (square + slip) / 2, (square + slip) / 2, self.real(1)
         need = 1 - y * f + slip_f
         if self.z is None:
             xi = np.maximum(need, 0)
@@ -106,12 +107,19 @@ class Level:
             least = np.maximum(need, 0) if problem.nonneg else need
             values = self.z.values(v)
             slip_g = self.z.slip(v) + 4 * eps * (abs(rho) + abs(values))
-            if problem.free_slack == 0:
+            sign = y if problem.signed else self.real(1)
+            if problem.free_slack == 0 and problem.signed:
+                xi, own = y * (values + rho), self.real(0)
+                margin = (y * f + xi - slip_f - slip_g).min()
+                if not margin > 0:
+                    return np.inf
+                stretch = 1 / min(margin, self.real(1)) ** 2  # of P, for what makes it feasible
+            elif problem.free_slack == 0:
                 rho += max(self.real(0), (least + slip_g - values - rho).max())
                 xi = values + rho
                 own = self.real(0)
             else:
-                kappa, g = self.lam / self.delta, values + rho
+                kappa, g = self.lam / self.delta, sign * (values + rho)
                 xi = kappa * g / (cost + kappa) if problem.squared else g - cost / kappa
                 xi = np.maximum(xi, least)
                 own = abs(xi - g) + slip_g + 4 * eps * (abs(xi) + abs(g))
@@ -124,7 +132,8 @@ class Level:
             total, sizes = total + part, sizes + part
         losses = cost * (xi * xi / 2 if problem.squared else xi)
         total, sizes = total + losses.sum(), sizes + abs(losses).sum()
-        return up(total + (len(y) + 16) * eps * sizes)
+        total += (len(y) + 16) * eps * sizes
+        return up(total if stretch == 1 else stretch * total * (1 + 8 * eps))
 
     # ---- the multipliers
 
@@ -141,12 +150,13 @@ class Level:
         if not (problem.squared or problem.plain):
             alpha, beta = self._of_mass(alpha, beta, y)
         gamma = alpha + beta
+        sign = y if problem.signed else self.real(1)
         square = self.x.pulled_square(alpha * y, alpha)
         square += self.x.negative(self._vector(solution.w, solution.coef), alpha * y, alpha)
         if self.z is None:
             part = (alpha * alpha / cost).sum() if problem.squared else self.real(0)
         elif not problem.squared:
-            off = gamma - cost
+            off = sign * (gamma - cost)
             part = self.z.pulled_square(off, gamma + cost) / self.lam
             part += self._negative(solution, off, gamma + cost)
             off = abs(off) + (n + 8) * eps * (gamma + cost)
@@ -154,7 +164,7 @@ class Level:
         else:
             if min(self.z.n, self.z.width + 1) > LARGEST_FACTOR:
                 return self._believed(solution, gamma)
-            part = self._deformed_square(gamma, solution)
+            part = self._deformed_square(sign * gamma, solution)
         gain = alpha.sum()
         return down(gain - (square + part) / 2 - (n + 16) * eps * (gain + square + part))
 
@@ -169,6 +179,10 @@ class Level:
     def _of_mass(self, alpha: Any, beta: Any, y: np.ndarray) -> tuple[Any, Any]:
         """Multipliers of the hinge, whose sum is that of the costs."""
         total, mass = self.cost.sum(), alpha.sum()
+        if self.problem.signed:  # y'beta = y'cost
+            side = y > 0 if (y * (self.cost - beta)).sum() > 0 else y < 0
+            lacking = abs((y * (self.cost - beta)).sum())
+            return alpha, np.where(side, beta + lacking * self.cost / self.cost[side].sum(), beta)
         if self.problem.nonneg and mass <= total:
             rest = beta if beta.any() else self.cost
             return alpha, rest * ((total - mass) / rest.sum())
@@ -207,7 +221,7 @@ class Level:
         h = root * theta * (gamma - cost * g) / lam
         xi = g + root * h
         pull = gamma - cost * xi
-        size = gamma + cost * abs(xi)
+        size = abs(gamma) + cost * abs(xi)
         slip = self.z.slip(v) + 8 * eps * (abs(rho) + abs(g) + abs(root * h))
         # of every part of r by what it was computed from
         r_v = self._missed(pull, size + cost * slip / ((n + 8) * eps), lam, v)
@@ -222,7 +236,7 @@ class Level:
         value += (r_v + r_rho**2 + (r_h * r_h).sum()) / lam
         value += self._negative(solution, pull, size + cost * slip / ((n + 8) * eps))
         value += lam * off + (2 * abs(pull) * slip).sum() + (cost * slip * slip).sum()
-        sizes = 2 * (gamma * abs(xi)).sum() + (cost * xi * xi).sum() + lam * norm
+        sizes = 2 * (abs(gamma) * abs(xi)).sum() + (cost * xi * xi).sum() + lam * norm
         return value + (n + 16) * eps * sizes
 
     def _missed(self, pull: Any, size: Any, lam: Any, v: Any) -> Any:

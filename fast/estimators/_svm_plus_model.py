@@ -298,6 +298,8 @@ class PrivilegedModel(CertifiedClassifier):
     def correction_function(self, Z: Any) -> np.ndarray:
         """Slacks v'z + rho that the privileged features ask for, or scores; (n, n_classes), (n,) for two.
 
+        With ``label_signed`` the slack of an example is y_i = 1 or -1 times it.
+
         Parameters
         ----------
         Z : array or sparse matrix (n, n_privileged_features)

@@ -41,6 +41,7 @@ class Problem:
     free_slack: float
     tol: float
     max_iter: int
+    signed: bool = False
     X: Any = None
     K: Any = None
     Z: Any = None
@@ -219,15 +220,15 @@ def linear(problem: Problem) -> Trainer:
     kind = SquaredHingeData if problem.squared else HingeData
     base = kind(
         problem.X, problem.labels[:, 0], problem.Z, problem.omega, problem.C, problem.lam,
-        problem.nonneg, problem.free_slack / problem.omega,
+        problem.nonneg, problem.free_slack / problem.omega, problem.signed,
     )  # fmt: skip
 
     def train(y: np.ndarray, max_iter: int, report: Any) -> Any:
         data = copy.copy(base)
-        data.y, data.positive = y, y > 0.0
+        data.relabel(y)
         given = CheckedInput(
             data.X, y, data.Z, data.omega, data.C, data.lam, problem.tol, problem.free_slack,
-            np.arange(n), n,
+            np.arange(n), n, max_iter,
         )  # fmt: skip
         solve: Any = working_set.train if problem.squared else hinge.solve
         return finished(data, given, *solve(data, problem.tol, max_iter, report))
@@ -248,6 +249,7 @@ def kernels(problem: Problem) -> Trainer:
         "sample_weight": problem.omega,
         "nonneg_slack": problem.nonneg,
         "free_slack": problem.free_slack,
+        "label_signed": problem.signed,
         "tol": problem.tol,
         "check_definite": not problem.definite,
     }
@@ -281,7 +283,20 @@ def recertify(problem: Problem, result: Any, y: np.ndarray) -> None:
     else:
         g = problem.Kz @ result.correction_coef
         v2 = max(float(result.correction_coef @ g), 0.0)
-    if problem.free_slack == 0.0:
+    if problem.free_slack == 0.0 and problem.signed:
+        plus, minus = float((f + g)[y > 0.0].min()), float((-g - f)[y < 0.0].min())
+        offset, least = 0.5 * (minus - plus), 0.5 * (plus + minus)
+        if not least > 0.0:
+            result.claim(np.inf, result.dual)
+            return
+        # rho keeps its part of the best b + rho
+        for name in ("w", "coef", "v", "correction_coef", "rho"):
+            if getattr(result, name, None) is not None:
+                setattr(result, name, getattr(result, name) / least)
+        result.b = offset / least - result.rho
+        w2, v2, g = w2 / least**2, v2 / least**2, g / least
+        xi, own = y * (g + result.rho), 0.0
+    elif problem.free_slack == 0.0:
         plus, minus = float((f + g)[y > 0.0].min()), float((g - f)[y < 0.0].min())
         result.b = 0.5 * (minus - plus)
         least = max(1.0 - 0.5 * (plus + minus), -float(g.min()) if problem.nonneg else -np.inf)
@@ -290,6 +305,7 @@ def recertify(problem: Problem, result: Any, y: np.ndarray) -> None:
     else:
         kappa = lam / problem.free_slack * problem.omega
         asked = g + result.rho
+        asked = y * asked if problem.signed else asked
         xi = kappa * asked / (cost + kappa) if problem.squared else asked - cost / kappa
         xi = np.maximum(xi, 1.0 - y * (f + result.b))
         xi = np.maximum(xi, 0.0) if problem.nonneg else xi

@@ -130,7 +130,8 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
             float64 or float32; CSR stays CSR. The kernel matrix (n_samples, n_samples) for
             ``kernel="precomputed"``. Rows of files, from `fast.data.rows`, are read in blocks, and no
             array of n_samples times n_classes is made: there is no ``dual_coef_`` then, but for hinges
-            whose dual takes no more than 256 MB, or is kept in memory for ``warm_start``.
+            whose dual takes no more than 256 MB, or is kept in memory for ``warm_start``. A memory map of
+            numpy stays on disk, too; what solver "lbfgs" makes of it has no ``dual_coef_`` either.
             Data frames are those of any library that narwhals knows. Names of columns become
             ``feature_names_in_``: later a source is read by them, in any order, and a frame in another
             order is an error, as in scikit-learn.
@@ -164,6 +165,7 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
             is kept.
         """
         C, tol, max_iter = self._check_settings()
+        kept = None if isinstance(X, np.memmap) and not self.warm_start else self.warm_start
         X, y, encoded = self._examples(X, y)
         loss = self._loss(len(self.classes_))
         r = self._radii(y, encoded, sample_weight, X, C)
@@ -177,7 +179,7 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
             "seed": int(generator(self.random_state).randint(2**31 - 1)),
             "report": monitor,
             "n_jobs": self.n_jobs,
-            "dual_variables": getattr(self, "_dual_variables", self.warm_start),
+            "dual_variables": getattr(self, "_dual_variables", kept),
             "path_cache": getattr(self, "_path_cache", None),  # of a path
         }
         if checkpoint is not None:

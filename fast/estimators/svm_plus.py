@@ -9,6 +9,7 @@ from fast._validation import moderate, number
 from fast.errors import InvalidTypeError
 from fast.estimators._settings import check_settings
 from fast.estimators._svm_plus_model import PrivilegedModel
+from fast.svm_plus.problem import check_signed
 
 LOSSES = ("squared_hinge", "hinge")
 
@@ -59,6 +60,10 @@ class SVMPlusClassifier(PrivilegedModel):
     free_slack : float, default=1.0
         How far slacks may leave the function of Z: the ordinary SVM for infinity, eta = 0 for 0,
         which is the paper's problem.
+    label_signed : bool, default=False
+        Slacks xi_i = y_i (v'z_i + rho) + eta_i, the correcting function with the label's sign. It needs
+        ``free_slack > 0`` where xi_i >= 0 is required; for 0, examples that (x, z) separates. Without Z
+        it changes nothing.
     tol : float, default=1e-3
         Training stops at a relative duality gap (P - D)/max(|P|, |D|) <= tol, for each class.
     max_iter : int, default=1000
@@ -141,13 +146,14 @@ class SVMPlusClassifier(PrivilegedModel):
     standardize_z: bool = True
     nonneg_slack: bool | None = None
     free_slack: float = 1.0
+    label_signed: bool = False
     tol: float = 1e-3
     max_iter: int = 1000
     random_state: Any = None
     verbose: int = 0
 
     def _check_settings(self) -> dict[str, Any]:
-        C, tol, max_iter = check_settings(self, ("standardize_z",), {"loss": LOSSES})
+        C, tol, max_iter = check_settings(self, ("standardize_z", "label_signed"), {"loss": LOSSES})
         moderate("C", C)
         lam = moderate("lam", number("lam", self.lam, positive=True))
         delta = number("free_slack", self.free_slack)
@@ -160,12 +166,14 @@ class SVMPlusClassifier(PrivilegedModel):
             )
         self._check_kernels()
         squared = self.loss == "squared_hinge"
+        nonneg = not squared if nonneg is None else bool(nonneg)
         return {
             "squared": squared,
             "C": C,
             "lam": lam,
-            "nonneg": not squared if nonneg is None else bool(nonneg),
+            "nonneg": nonneg,
             "free_slack": delta,
+            "signed": check_signed(self.label_signed, squared, nonneg, delta),
             "tol": tol,
             "max_iter": max_iter,
         }

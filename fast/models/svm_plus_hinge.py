@@ -10,6 +10,7 @@ C sum(omega) rho alone, and the rows (y_i x_i, z_i) and (0, z_i) are all there i
 
 ``nonneg_slack=False`` drops xi >= 0 (beta = 0). Own slacks, ``free_slack`` = delta:
 xi_i = v'z_i + rho + eta_i at lam/(2 delta) sum omega_i eta_i^2, that is Kz + delta/Omega in the dual.
+``label_signed``: y_i (v'z_i + rho) in their place, beside own slacks, and sum_i y_i (beta_i - C omega_i) = 0.
 """
 
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from typing import Any
 
 from fast.svm_plus import kernel_trainer
 from fast.svm_plus.hinge import HingeData, solve
-from fast.svm_plus.problem import SVMPlusResult, check_input, check_rounds, finished
+from fast.svm_plus.problem import SVMPlusResult, check_input, check_signed, finished
 
 __all__ = ["train", "train_kernel"]  # the results are listed beside SVM2+
 
@@ -32,6 +33,7 @@ def train(
     sample_weight: Any = None,
     nonneg_slack: bool = True,
     free_slack: float = 0.0,
+    label_signed: bool = False,
     tol: float = 1e-3,
     max_iter: int = 1000,
     report: Callable[[Any], bool] | None = None,
@@ -42,7 +44,7 @@ def train(
     ----------
     nonneg_slack : bool
         Keep xi >= 0, as the paper does for this loss.
-    X, y, Z, C, lam, sample_weight, free_slack, tol, max_iter, report
+    X, y, Z, C, lam, sample_weight, free_slack, label_signed, tol, max_iter, report
         As in :func:`fast.models.svm_plus_squared_hinge.train`.
 
     Returns
@@ -55,13 +57,13 @@ def train(
     InvalidParameterError
         If only one class is there, or shapes and ranges do not fit.
     """
-    rounds = check_rounds(max_iter)
-    given = check_input(X, y, Z, C, lam, sample_weight, free_slack, tol)
+    given = check_input(X, y, Z, C, lam, sample_weight, free_slack, tol, max_iter)
+    signed = check_signed(label_signed, False, nonneg_slack, given.free_slack)
     data = HingeData(
         given.X, given.y, given.Z, given.omega, given.C, given.lam, nonneg_slack,
-        given.free_slack / given.omega,
+        given.free_slack / given.omega, signed,
     )  # fmt: skip
-    return finished(data, given, *solve(data, given.tol, rounds, report))
+    return finished(data, given, *solve(data, given.tol, given.max_iter, report))
 
 
 def train_kernel(
@@ -75,6 +77,7 @@ def train_kernel(
     sample_weight: Any = None,
     nonneg_slack: bool = True,
     free_slack: float = 0.0,
+    label_signed: bool = False,
     tol: float = 1e-3,
     max_iter: int = 1000,
     report: Callable[[Any], bool] | None = None,
@@ -88,7 +91,7 @@ def train_kernel(
         Kernel between the privileged features.
     nonneg_slack
         As for ``train``.
-    K, y, C, lam, Z, sample_weight, free_slack, tol, max_iter, report, check_definite
+    K, y, C, lam, Z, sample_weight, free_slack, label_signed, tol, max_iter, report, check_definite
         As in :func:`fast.models.svm_plus_squared_hinge.train_kernel`.
 
     Returns
@@ -103,6 +106,6 @@ def train_kernel(
     """
     return kernel_trainer.train_kernel(
         False, K, y, C, lam, Kz=Kz, Z=Z, Q=None, sample_weight=sample_weight,
-        nonneg_slack=nonneg_slack, free_slack=free_slack, tol=tol, max_iter=max_iter, report=report,
-        definite=check_definite,
+        nonneg_slack=nonneg_slack, free_slack=free_slack, label_signed=label_signed, tol=tol,
+        max_iter=max_iter, report=report, definite=check_definite,
     )  # fmt: skip

@@ -9,6 +9,7 @@ t = L'vt this is a hard-margin SVM on the rows (y_i x_i, F_i): P = 1/2 ||w||^2 +
 
 ``nonneg_slack`` keeps xi >= 0, with multipliers beta: 1/2 (alpha + beta)'Q(alpha + beta). Own slacks,
 ``free_slack`` = delta: xi_i = vt'zt_i + eta_i at lam/(2 delta) sum omega_i eta_i^2, so Kt + delta/Omega in Q.
+``label_signed`` (footnote 1): y_i (v'z_i + rho) for v'z_i + rho, so y_i F_i for F_i and Q . yy' for Q.
 """
 
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from typing import Any
 
 from fast.svm_plus import kernel_trainer, working_set
 from fast.svm_plus.kernel_trainer import SVMPlusKernelResult
-from fast.svm_plus.problem import SVMPlusResult, check_input, check_rounds, finished
+from fast.svm_plus.problem import SVMPlusResult, check_input, check_signed, finished
 from fast.svm_plus.recipe import DeformedProblem, deformed_problem
 from fast.svm_plus.squared_hinge import SquaredHingeData
 
@@ -40,6 +41,7 @@ def train(
     sample_weight: Any = None,
     nonneg_slack: bool = False,
     free_slack: float = 0.0,
+    label_signed: bool = False,
     tol: float = 1e-3,
     max_iter: int = 1000,
     report: Callable[[Any], bool] | None = None,
@@ -60,6 +62,9 @@ def train(
         Keep xi >= 0, which the paper drops.
     free_slack : float
         delta; 0 for no own slacks.
+    label_signed : bool
+        Slacks xi_i = y_i (v'z_i + rho) (+ eta_i). Without own slacks that asks for y_i (f(x_i) + g(z_i))
+        >= 1, and raises where no model does it; with ``nonneg_slack`` it needs own slacks.
     tol : float
     max_iter : int
         Bound on the rounds.
@@ -74,15 +79,15 @@ def train(
     Raises
     ------
     InvalidParameterError
-        If only one class is there, or shapes and ranges do not fit.
+        If only one class is there, or shapes and ranges do not fit, or signed functions are infeasible.
     """
-    rounds = check_rounds(max_iter)
-    given = check_input(X, y, Z, C, lam, sample_weight, free_slack, tol)
+    given = check_input(X, y, Z, C, lam, sample_weight, free_slack, tol, max_iter)
+    signed = check_signed(label_signed, True, nonneg_slack, given.free_slack)
     data = SquaredHingeData(
         given.X, given.y, given.Z, given.omega, given.C, given.lam, nonneg_slack,
-        given.free_slack / given.omega,
+        given.free_slack / given.omega, signed,
     )  # fmt: skip
-    return finished(data, given, *working_set.train(data, given.tol, rounds, report))
+    return finished(data, given, *working_set.train(data, given.tol, given.max_iter, report))
 
 
 def train_kernel(
@@ -97,6 +102,7 @@ def train_kernel(
     sample_weight: Any = None,
     nonneg_slack: bool = False,
     free_slack: float = 0.0,
+    label_signed: bool = False,
     tol: float = 1e-3,
     max_iter: int = 1000,
     report: Callable[[Any], bool] | None = None,
@@ -116,8 +122,8 @@ def train_kernel(
         Privileged features of a linear correcting function, instead of ``Kz``.
     Q : (n, n) array, optional
         ``deformed_kernel``, if it is known already; alone, it gives no correcting function.
-    sample_weight, nonneg_slack, free_slack, tol, max_iter, report
-        As for ``train``; ``report`` is called after every certificate.
+    sample_weight, nonneg_slack, free_slack, label_signed, tol, max_iter, report
+        As for ``train`` (``Q`` is without y); ``report`` is called after every certificate.
     check_definite : bool
         False where the kernels are known to be positive semidefinite, which no certificate shows:
         with another matrix the gap means nothing.
@@ -134,6 +140,6 @@ def train_kernel(
     """
     return kernel_trainer.train_kernel(
         True, K, y, C, lam, Kz=Kz, Z=Z, Q=Q, sample_weight=sample_weight,
-        nonneg_slack=nonneg_slack, free_slack=free_slack, tol=tol, max_iter=max_iter, report=report,
-        definite=check_definite,
+        nonneg_slack=nonneg_slack, free_slack=free_slack, label_signed=label_signed, tol=tol,
+        max_iter=max_iter, report=report, definite=check_definite,
     )  # fmt: skip

@@ -1,5 +1,6 @@
 """The knapsack: <b,x> = capacity and low <= x <= high, weights of any sign."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,11 @@ SLACK = 4.0 * np.finfo(np.float64).eps  # a capacity at an end of what is possib
 QUANTUM = float(np.finfo(np.float64).smallest_subnormal)  # what a product of tiny numbers may lose
 SPLIT = 2.0**27 + 1.0  # takes a number apart into halves of its digits
 _VECTOR = "float or array_like, shape (d,) or (n, d)"
+BOUNDS = {
+    "b": (_VECTOR, "Weights: 0, or of magnitude 1e-70 to 1e70."),
+    "low": (_VECTOR, "Least values, possibly -inf."),
+    "high": (_VECTOR, "Largest values, possibly inf."),
+}
 
 
 @kernel(forceinline=True)
@@ -105,12 +111,7 @@ def project_all(a, k, r, rho, b, low, high, capacity, x, row, work):
     return a.shape[0]
 
 
-@documented_with(
-    b=(_VECTOR, "Weights: 0, or of magnitude 1e-70 to 1e70."),
-    low=(_VECTOR, "Least values, possibly -inf."),
-    high=(_VECTOR, "Largest values, possibly inf."),
-    capacity=("float or array_like, shape (n,)", "Value of <b,x>."),
-)
+@documented_with(**BOUNDS, capacity=("float or array_like, shape (n,)", "Value of <b,x>."))
 def project(
     a: ArrayLike, b: ArrayLike, low: ArrayLike, high: ArrayLike, capacity: ArrayLike
 ) -> NDArray[Any]:
@@ -121,6 +122,19 @@ def project(
     x = clip(a - t b, low, high) with the multiplier t that makes <b,x> the capacity. Variable fixing, Kiwiel
     2008, "Variable fixing algorithms for the continuous quadratic knapsack problem"; no sorting.
     """
+    return project_between(project_all, a, b, low, high, capacity)
+
+
+def project_between(
+    kernel: Callable[..., int],
+    a: ArrayLike,
+    b: ArrayLike,
+    low: ArrayLike,
+    high: ArrayLike,
+    capacity: ArrayLike,
+    at_most: bool = False,
+) -> NDArray[Any]:
+    """Check the arguments and project with the kernel; a capacity of ``at_most`` may be as large as it likes."""
     given = real_array("a", a)
     weights = per_entry("b", b, given.shape, MAGNITUDE)
     least = per_entry("low", low, given.shape, LARGEST, -np.inf)
@@ -139,12 +153,13 @@ def project(
         with np.errstate(invalid="ignore"):  # 0 inf
             ends = np.where(weights == 0, 0, [weights * least, weights * most])
         bottom, top = ends.min(axis=0).sum(axis=-1), ends.max(axis=0).sum(axis=-1)
+        top = np.full_like(top, np.inf) if at_most else top
         i = int(np.argmax(np.maximum(bottom - c, c - top)))
         between = f"between {bottom[i % bottom.size]:g} and {top[i % top.size]:g}"
         expected, fix = f"{between}: otherwise the set is empty", "change it, or relax low and high"
         raise InvalidParameterError("capacity", f"{c[i]:g} (row {i})", expected, fix)
 
-    return project_rows(project_all, given, entries=(weights, least, most, c), refuse=refuse)
+    return project_rows(kernel, given, entries=(weights, least, most, c), refuse=refuse)
 
 
 def _warmup() -> None:

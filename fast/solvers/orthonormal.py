@@ -50,11 +50,13 @@ class Orthonormal:
         while True:
             turned, R, order = qr(rows[:, free], mode="economic", pivoting=True, check_finite=False)
             order = free[order]
-            p = min(R.shape)
-            left = np.abs(R.diagonal()) > np.maximum(limit * norms[order[:p]], NOTHING)
-            if left.all():
+            lost = np.abs(R.diagonal()) <= np.maximum(limit * norms[order[: len(R)]], NOTHING)
+            p = int(np.argmax(lost)) if lost.any() else len(R)
+            rest = np.sqrt(_squares(R[p:, p:])) > np.maximum(limit * norms[order[p:]], NOTHING)
+            if p == len(R) or not rest.any():
                 break
-            free = np.setdiff1d(free, order[:p][~left])
+            free = np.sort(np.concatenate([order[:p], order[p:][rest]]))
+        turned, R = turned[:, :p], R[:p]
         self.basis = order[:p]
         self.others = np.setdiff1d(np.arange(self.d), self.basis)
         self.R = np.empty((p, self.d))  # of all columns

@@ -41,6 +41,8 @@ class Correction:
         Kz may have a factor with few columns.
     """
 
+    signed = False
+
     def __init__(
         self,
         matrix: Any,
@@ -207,6 +209,66 @@ class Correction:
         """Z'c (m, s) for m vectors c at once."""
         few = np.stack([self.gathered(c) for c in coefficients])
         return np.asarray(few @ self.Z, dtype=np.float64)
+
+
+class SignedCorrection(Correction):
+    """The same with features y_i (z_i, 1): Kz, the 1 and Q times yy'; all else is shared.
+
+    Parameters
+    ----------
+    space : Correction
+    y : (n,) array of -1, 1
+    """
+
+    signed = True
+
+    def __init__(self, space: Correction, y: np.ndarray) -> None:
+        self.__dict__.update(vars(space))
+        self.space, self.y = space, y
+        self._signed: np.ndarray | None = None  # Q
+        self._centred = None
+
+    def both_sides(self, M: np.ndarray) -> np.ndarray:
+        """M times yy', a copy."""
+        sign = self.y.astype(M.dtype)
+        M = M * sign
+        M *= sign[:, None]
+        return M
+
+    @property
+    def Q(self) -> np.ndarray:
+        """The deformed kernel (n, n), own slacks included."""
+        if self._signed is None:
+            self._signed = self.both_sides(self.space.Q)
+        return self._signed
+
+    def rough(self) -> tuple[np.ndarray, float] | None:
+        """Q in float32 with its relative error, where that is small and spares time."""
+        found = self.space.rough()
+        return None if found is None else (self.both_sides(found[0]), found[1])
+
+    def deformed_product(self, gamma: np.ndarray) -> np.ndarray:
+        """Q gamma (n,)."""
+        return self.y * self.space.deformed_product(self.y * gamma)
+
+    @property
+    def centred(self) -> np.ndarray:
+        """(Kz + diag(delta))/lam, Kz centred by the mean of the costs."""
+        if self._centred is None:
+            self._centred = self.both_sides(self.space.centred)
+        return self._centred
+
+    def centred_square(self, rest: np.ndarray) -> float:
+        """The form rest'R rest, R = ``centred``; from Z, where it is known: no cancellation."""
+        return self.space.centred_square(self.y * rest)
+
+    def centred_function(self, c: np.ndarray) -> tuple[np.ndarray, float, float]:
+        """Kz c less its mean (without y), that mean, and ||v||^2, for y'c = 0."""
+        return self.space.centred_function(self.y * c)
+
+    def product(self, c: np.ndarray) -> np.ndarray:
+        """Kz c (n,)."""
+        return self.y * self.space.product(self.y * c)
 
 
 def different_rows(Z: Any) -> tuple[Any, np.ndarray | None]:

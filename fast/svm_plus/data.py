@@ -62,16 +62,22 @@ class SVMPlusData(Examples):
         Keep xi >= 0.
     delta : (n,) array or float
         Own slacks: sum lam/(2 delta_i) (xi_i - g(z_i))^2 is paid; 0 for none.
+    signed : bool
+        y_i g(z_i) in the place of g(z_i).
     """
 
     def __init__(
         self, X: Any, y: np.ndarray, Z: Any, omega: np.ndarray, C: float, lam: float,
-        nonneg: bool, delta: Any,
+        nonneg: bool, delta: Any, signed: bool = False,
     ) -> None:  # fmt: skip
-        self.price_examples(y, C * omega, lam, delta, nonneg)
+        self.price_examples(y, C * omega, lam, delta, nonneg, signed)
         self.X, self.Z, self.omega, self.C, self.d = X, Z, omega, C, X.shape[1]
         self.products_x, self.products_z = Product(X), Product(Z)
         self.mean_x = self.products_x.gradients(np.full(self.n, 1.0 / self.n))
+
+    def relabel(self, y: np.ndarray) -> None:
+        """Take other labels."""
+        self.y, self.positive = y, y > 0.0
 
     def spread(self) -> float:
         """Root mean square distance of the x_i from their mean."""

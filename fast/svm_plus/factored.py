@@ -38,7 +38,8 @@ def train(
         own = loss.own_slack(alpha, beta)
     else:
         own = np.sqrt(loss.correction.delta) * eta
-    other = loss.of_functions(back_x @ state.model.w, back_z @ v, state.model.rho, own)
+    c = loss.sign * (back_z @ v)
+    other = loss.of_functions(back_x @ state.model.w, c, state.model.rho, own)
     return [(bound, model), (bound, other)], run.interrupted
 
 
@@ -50,7 +51,9 @@ def data_of(loss: KernelLoss, X: np.ndarray, Z: np.ndarray) -> SVMPlusData:
     """
     cost, lam, delta = loss.correction.cost, loss.correction.lam, loss.correction.delta
     if isinstance(loss, SquaredHinge):
-        return SquaredHingeData(X, loss.y, Z, cost, 1.0, lam, loss.nonneg, delta)
+        return SquaredHingeData(X, loss.y, Z, cost, 1.0, lam, loss.nonneg, delta, loss.signed)
+    if loss.signed:
+        return HingeData(X, loss.y, Z, cost, 1.0, lam, loss.nonneg, delta, True)
     if loss.soft:
         Z = np.hstack([Z, np.sqrt(delta) * np.eye(loss.n)])
     return HingeData(X, loss.y, Z, cost, 1.0, lam, loss.nonneg, 0.0)

@@ -8,19 +8,28 @@ import numpy as np
 class Examples:
     """Labels, costs C omega, their ``total``, and prices; ``nonneg``: keep xi >= 0.
 
+    ``signed``: the slacks are y_i g(z_i), as if the features were y_i (z_i, 1). Then no shift of rho
+    makes a model feasible: a multiple of it or own slacks do.
+
     Own slacks eta_i cost kappa_i/2 eta_i^2, kappa = lam/delta with delta (n,) = ``free_slack``/omega;
     infinite (not ``soft``) without them.
     """
 
     def price_examples(
-        self, y: np.ndarray, cost: np.ndarray, lam: float, delta: Any, nonneg: bool
-    ) -> None:
+        self, y: np.ndarray, cost: np.ndarray, lam: float, delta: Any, nonneg: bool,
+        signed: bool = False,
+    ) -> None:  # fmt: skip
         """Keep what is given."""
         self.n, self.y, self.positive = len(y), y, y > 0.0
-        self.cost, self.lam, self.nonneg = cost, lam, nonneg
+        self.cost, self.lam, self.nonneg, self.signed = cost, lam, nonneg, signed
         self.soft = bool(np.any(delta > 0.0))
         self.kappa: Any = lam / delta if self.soft else np.inf
         self.total, self.own = float(cost.sum()), cost / self.kappa  # own: 0 without own slacks
+
+    @property
+    def sign(self) -> Any:
+        """Of g in the slacks: y (n,), or 1."""
+        return self.y if self.signed else 1.0
 
     def lowest(self, a: np.ndarray) -> tuple[float, float]:
         """Largest min_i a_i + y_i b over b, and that b."""
@@ -49,6 +58,45 @@ class Examples:
 
 class HingeExamples(Examples):
     """SVM1+."""
+
+    def shared(self, beta: np.ndarray) -> np.ndarray:
+        """The multipliers of signed slacks >= 0: y'beta = y'cost, by raising those of one class."""
+        lacking = float(self.y @ (self.cost - beta))
+        side = self.positive if lacking > 0.0 else ~self.positive
+        return np.where(side, beta + abs(lacking) * self.cost / self.cost[side].sum(), beta)
+
+    def offsets(self, f: np.ndarray, g: np.ndarray) -> tuple[float, float]:
+        """The best b and rho of signed functions f, g (n,) with own slacks >= 0.
+
+        Of P they change sum cost xi + kappa/2 (xi - y (g + rho))^2 with xi >= 0, 1 - y (f + b): convex,
+        its best rho known for each b, so that bisection finds b.
+        """
+        low, high = float((self.y - f).min()), float((self.y - f).max())
+        while True:
+            b = 0.5 * (low + high)
+            least = np.maximum(1.0 - self.y * (f + b), 0.0)
+            bend = self.y * (least + self.own) - g  # rho from (or up to) which xi is least
+            rho = self._root(bend)
+            if not low < b < high:
+                return b, rho
+            paid = self.kappa * np.maximum(self.y * (bend - rho), 0.0) * (least > 0.0)
+            if self.y @ paid > 0.0:
+                low = b
+            else:
+                high = b
+
+    def _root(self, bend: np.ndarray) -> float:
+        """The rho with y'cost = sum y kappa (y (bend - rho))_+, whose right side falls in rho."""
+        order = np.argsort(bend)
+        bend, kappa, positive = bend[order], self.kappa[order], self.positive[order]
+        behind = np.cumsum(np.append(0.0, np.where(positive, 0.0, kappa)))
+        ahead = np.cumsum(np.append(0.0, np.where(positive, kappa, 0.0)[::-1]))[::-1]
+        slope = behind + ahead  # of the left side less the right one, before and after each bend
+        first = float(self.y @ self.cost - np.where(positive, kappa, 0.0) @ (bend - bend[0]))
+        rise = first + np.cumsum(np.append(0.0, slope[1:-1] * np.diff(bend)))
+        j = int(np.searchsorted(rise, 0.0))
+        i = max(j - 1, 0)
+        return float(bend[i] - rise[i] / slope[j]) if slope[j] > 0.0 else float(bend[i])
 
     def multiple(self, m: float, q: float, a: float) -> tuple[float, float]:
         """Minimum over t, rho of t^2/2 q + total*rho: rho >= 1 - t m and, if asked, rho >= t a."""
@@ -86,6 +134,9 @@ class SquaredExamples(Examples):
         square = w2 + float(self.reduced @ (g * g)) + self.lam * (v2 + rho * rho)
         mixed = float(self.reduced @ g) + self.lam * rho
         slope = total * m - mixed * own
+        if self.signed:
+            short = m <= 0.0 or (self.nonneg and float(g.min()) < 0.0)
+            return np.inf if short else 0.0, square, mixed, total
         tau = (square * own - mixed * m) / slope if slope > 0.0 else np.inf
         return max(tau, -float(g.min())) if self.nonneg else tau, square, mixed, total
 

@@ -16,7 +16,11 @@ MOST = 500  # examples and features z up to which own slacks are tried as featur
 
 
 class HingeData(HingeExamples, SVMPlusData):
-    """Rows (y_i x_i, z_i/sqrt(lam)) and (0, z_i/sqrt(lam)) with the free variables b and rho."""
+    """Rows (y_i x_i, z_i/sqrt(lam)) and (0, z_i/sqrt(lam)) with the free variables b and rho.
+
+    Signed they are y_i times that. Then centring does not make the price of v vanish, and the unknown
+    is sqrt(lam) v + ``pull``, which has none.
+    """
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -26,28 +30,48 @@ class HingeData(HingeExamples, SVMPlusData):
         self.c, self.h1, self.h2 = np.array([0.0, self.total]), 1.0 + self.own, self.own
         self.p_slack = self.Z.shape[1]
         self.size = self.d + self.p_slack + 2
+        self.pull = np.zeros(self.p_slack)
+        self.relabel(self.y)
+
+    def relabel(self, y: np.ndarray) -> None:
+        """Take other labels, on which the price of signed functions depends."""
+        super().relabel(y)
+        if not self.signed:
+            return
+        prices = y * self.cost
+        self.c = np.array([0.0, prices.sum()])
+        pull = self.products_z.gradients(prices) - self.c[1] * self.mean_z
+        self.pull = pull / self.root
+        shift = y * (self.products_z.scores(pull) - float(self.mean_z @ pull)) / self.lam
+        self.h1, self.h2 = 1.0 + self.own + shift, self.own + shift
 
     def slack_rows(self, which: np.ndarray) -> np.ndarray:
-        """(z_i - mean)/sqrt(lam)."""
-        return (self.dense_rows(self.Z, which) - self.mean_z) / self.root
+        """(z_i - mean)/sqrt(lam), and y_i times that."""
+        rows = (self.dense_rows(self.Z, which) - self.mean_z) / self.root
+        return rows * self.y[which, None] if self.signed else rows
 
     def view(self, u: np.ndarray, free: np.ndarray) -> View:
         """(w, sqrt(lam) v) and (b, rho) at all rows."""
-        w, v = u[: self.d], u[self.d :] / self.root
+        w, v = u[: self.d], (u[self.d :] - self.pull) / self.root
         b, rho = (float(x) for x in free)
         f = self.scores(w)
         g = self.products_z.scores(v) - float(self.mean_z @ v)
-        slack = g + rho
-        violation = self.h1 - self.y * (f + b) - slack
+        slack = self.sign * (g + rho)
+        violation = 1.0 + self.own - self.y * (f + b) - slack
         model = self.feasible(w, b, v, rho, f, g)
         model.b -= float(self.mean_x @ model.w)
         model.rho -= float(self.mean_z @ model.v)
-        return View(violation, self.h2 - slack if self.nonneg else None, model)
+        return View(violation, self.own - slack if self.nonneg else None, model)
 
     def feasible(
         self, w: np.ndarray, b: float, v: np.ndarray, rho: float, f: np.ndarray, g: np.ndarray
     ) -> Model:
         """The best multiple of (w, v) with its best b and rho; f = Xw + const, g = Zv - mean."""
+        if self.signed:
+            b, rho = self.offsets(f, g)
+            square = float(w @ w), float(v @ v)
+            P = self.objective(*square, self.y * (f + b), self.y * (g + rho))
+            return min(Model(w, b, v, rho, P), self.constant(), key=lambda found: found.primal)
         model = self._rescaled(w, v, f, g)
         if self.nonneg:  # separable data need no slack, and noise in v costs C sum(omega) times it
             plain = self._rescaled(w, np.zeros_like(v), f, np.zeros_like(g))
@@ -80,12 +104,15 @@ class HingeData(HingeExamples, SVMPlusData):
         found = minimise(rows, 1e-12, price=float(price))
         alpha = np.zeros(self.n)
         alpha[first] = found.mu
-        u = np.concatenate([found.u, np.zeros(self.p_slack)])
+        u = np.concatenate([found.u, self.pull])  # v = 0
         view = self.view(u, np.append(found.v, 0.0))
         return view.model, self.bound(alpha, np.zeros(self.n))
 
     def constant(self) -> Model:
         """W = 0 and the slack 1 for everybody."""
+        if self.signed:  # own slacks
+            none = np.zeros(self.d), 0.0, np.zeros(self.Z.shape[1]), 0.0
+            return Model(*none, self.total + 0.5 * float(self.k.sum()))
         return Model(np.zeros(self.d), 0.0, np.zeros(self.Z.shape[1]), 1.0, self.total)
 
     def trivial(self) -> tuple[Model, Bound]:
@@ -131,11 +158,17 @@ class HingeData(HingeExamples, SVMPlusData):
         total = float(alpha.sum() + beta.sum())
         if not total > 0.0:
             return self.trivial()[1]
-        scale = self.total / total
-        alpha, beta = scale * alpha, scale * beta
+        if self.signed:
+            beta = self.shared(beta)
+        else:
+            scale = self.total / total
+            alpha, beta = scale * alpha, scale * beta
         gamma = alpha + beta
         back_x = self.back_x(alpha)
-        back_z = self.transposed(self.products_z, gamma) - self.total * self.mean_z
+        if self.signed:
+            back_z = self.transposed(self.products_z, self.y * (gamma - self.cost))
+        else:
+            back_z = self.transposed(self.products_z, gamma) - self.total * self.mean_z
         square = float(back_x @ back_x) + float(back_z @ back_z) / self.lam
         square += float(((gamma - self.cost) ** 2 / self.kappa).sum()) if self.soft else 0.0
         return Bound(alpha, beta, float(alpha.sum()) - 0.5 * square)
@@ -147,7 +180,7 @@ def solve(
     """As `fast.svm_plus.working_set.train`."""
     state, run = working_set.train(data, tol, max_iter, report)
     rounded = state.gap > tol and state.n_iter < max_iter and not run.stopped
-    if data.soft and rounded and data.n <= MOST and data.Z.shape[1] <= MOST:
+    if data.soft and rounded and not data.signed and data.n <= MOST and data.Z.shape[1] <= MOST:
         with run:  # an interrupt leaves the model before
             let_through()
             run = own_as_features(data, state, tol, max_iter - state.n_iter)

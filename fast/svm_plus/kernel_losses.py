@@ -1,6 +1,6 @@
 """The two losses of SVM+ with kernels: duals, feasible models and their objectives.
 
-f(x) = sum_i coef_i k(x_i, x) + b,   g(z) = sum_i c_i kz(z_i, z) + rho
+f(x) = sum_i coef_i k(x_i, x) + b,   g(z) = sum_i sign_i c_i kz(z_i, z) + rho
 
 P and D are those of the linear trainers with ||w||^2 = coef'K coef, ||v||^2 = c'Kz c.
 """
@@ -15,10 +15,12 @@ from fast.svm_plus.data import Bound
 from fast.svm_plus.formulas import Examples, HingeExamples, SquaredExamples
 from fast.svm_plus.kernel_newton import KernelQP
 
+ROUNDING = 1e-13  # of K a, beside sum |a| max K
+
 
 @dataclass
 class KernelModel:
-    """coef (n,), b, c (n,), rho, g at the training examples (n,), and P at this feasible point."""
+    """coef (n,), b, c (n,), rho, sign g at the training examples (n,), and P at this feasible point."""
 
     coef: np.ndarray
     b: float
@@ -42,7 +44,8 @@ class KernelLoss(Examples):
     """
 
     def __init__(self, K: np.ndarray, y: np.ndarray, correction: Correction, nonneg: bool) -> None:
-        self.price_examples(y, correction.cost, correction.lam, correction.delta, nonneg)
+        prices = correction.cost, correction.lam, correction.delta
+        self.price_examples(y, *prices, nonneg, correction.signed)
         self.K, self.correction = K, correction
 
     def qp(self) -> KernelQP:
@@ -100,7 +103,7 @@ class SquaredHinge(SquaredExamples, KernelLoss):
         g = t * g
         own = gamma / (self.cost + self.kappa)  # 0 without own slacks
         c = (self.theta * gamma - self.reduced * ((g - own) / self.theta)) / self.lam
-        return bound, self.feasible(t * a, t * f, c, float(c.sum()), own)
+        return bound, self.feasible(t * a, t * f, c, float((self.sign * c).sum()), own)
 
     def own_slack(self, alpha: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """What own slacks add to theta g, for the hinge to g: xi (n,) is the sum. 0 without them."""
@@ -126,32 +129,40 @@ class SquaredHinge(SquaredExamples, KernelLoss):
         w2, rest, zero = max(float(a @ f), 0.0), float(gamma @ g), np.zeros(self.n)
         m, b = self.lowest(self.y * f + g)
         if not m > 0.0 or (self.nonneg and float(g.min()) < 0.0):
-            return KernelModel(zero, 0.0, zero, 0.0, zero, np.inf, 0.0)
+            return self.nothing()
         P = 0.5 * (w2 + rest) / (m * m)
         return KernelModel(a / m, b / m, zero, 0.0, g / m, P, w2 / (m * m))
 
     def feasible(
         self, a: np.ndarray, f: np.ndarray, c: np.ndarray, rho: float, own: np.ndarray
     ) -> KernelModel:
-        """The best of what scaling and a shift of rho make of f = K a + b and g = Kz c + rho."""
+        """The best of what scaling and a shift of rho make of f = K a + b and g = Kz c + sign rho."""
         free = self.correction.product(c)
-        g = free + rho
+        g = free + self.sign * rho
         w2, v2 = max(float(a @ f), 0.0), max(float(c @ free), 0.0)
         t, tau = self._rescaled(w2, v2, rho, f, g)
+        if self.signed and t * ROUNDING * float(np.abs(a).sum() * self.K.diagonal().max()) > 1.0:
+            t = np.inf  # margins that are rounding
         candidates = [(0.0, 1.0 / float(self.theta.min()), 0.0)]
+        if self.signed:
+            candidates = [(0.0, 0.0, 0.0)] if self.soft else []
         if np.isfinite(t):
             candidates.append((t, t * (rho + tau), 0.0))
         if self.soft:
             candidates.append((1.0, rho, 1.0))
         best: KernelModel | None = None
         for s, offset, part in candidates:
-            shifted = s * free + offset
+            shifted = s * free + self.sign * offset
             _, b = self.lowest(s * self.y * f + self.theta * shifted + part * own)
             P = self.objective(s * s * w2, s * s * v2, offset, self.y * (s * f + b), shifted)
             if best is None or best.primal > P:
                 best = KernelModel(s * a, b, s * c, offset, shifted, P, s * s * w2)
-        assert best is not None
-        return best
+        return self.nothing() if best is None else best
+
+    def nothing(self) -> KernelModel:
+        """No feasible point."""
+        zero = np.zeros(self.n)
+        return KernelModel(zero, 0.0, zero, 0.0, zero, np.inf, 0.0)
 
     def _rescaled(
         self, w2: float, v2: float, rho: float, f: np.ndarray, g: np.ndarray
@@ -170,6 +181,10 @@ class Hinge(HingeExamples, KernelLoss):
 
     def qp(self) -> KernelQP:
         """Dual (2), or that without multipliers of xi >= 0."""
+        if self.signed:  # y'beta = y'cost; the costs pull
+            R = self.correction.centred
+            pull, total = R @ self.cost, float(self.y @ self.cost)
+            return KernelQP(self.K, R, self.y, np.append(1.0 + pull, pull), total, self.y)
         h = 1.0 + self.own
         if self.nonneg:
             h = np.append(h, self.own)
@@ -188,7 +203,10 @@ class Hinge(HingeExamples, KernelLoss):
         sum_ = float(alpha.sum() + beta.sum())
         if not sum_ > 0.0:
             alpha, sum_ = self.uniform(self.total), self.total
-        alpha, beta = alpha * (self.total / sum_), beta * (self.total / sum_)
+        if self.signed:
+            alpha, beta = self._bounded(alpha, beta)
+        else:
+            alpha, beta = alpha * (self.total / sum_), beta * (self.total / sum_)
         a, rest = alpha * self.y, alpha + beta - self.cost
         f = self.K @ a
         w2 = max(float(a @ f), 0.0)
@@ -197,6 +215,18 @@ class Hinge(HingeExamples, KernelLoss):
         if self.nonneg:
             bound = max(bound, self._without_slack(alpha, w2), key=lambda found: found.dual)
         return bound, self.feasible(a, f, rest / self.lam, rest / self.kappa)
+
+    def _bounded(self, alpha: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Multipliers of signed slacks, no larger than optimal ones can be: K a would be rounding.
+
+        There sum(alpha) and sum (alpha + beta - cost)^2/kappa are at most 2 P, at most that of own slacks alone.
+        """
+        most = 2.0 * self.objective(0.0, 0.0, np.zeros(self.n), np.zeros(self.n))
+        alpha = alpha * min(1.0, most / max(float(alpha.sum()), most))
+        beta = self.shared(beta)
+        if float(((alpha + beta - self.cost) ** 2 / self.kappa).sum()) > most:
+            beta = self.cost
+        return alpha, beta
 
     def _without_slack(self, alpha: np.ndarray, w2: float) -> Bound:
         """D at the best multiple of alpha whose beta = cost - alpha: no noise of the correction.
@@ -219,8 +249,9 @@ class Hinge(HingeExamples, KernelLoss):
     ) -> KernelModel:
         """The best feasible point that these coefficients and own slacks lead to."""
         g = self.correction.product(c)  # the sum of c need not be 0
-        mean = float(self.cost @ g) / self.total
-        return self._best(coef, self.K @ coef, c, own, g - mean, mean, max(float(c @ g), 0.0))
+        mean = float(self.cost @ (self.sign * g)) / self.total
+        square = max(float(c @ g), 0.0)
+        return self._best(coef, self.K @ coef, c, own, self.sign * g - mean, mean, square)
 
     def bare(self, model: KernelModel) -> KernelModel:
         """The best feasible point with w = 0 and this correcting function."""
@@ -241,6 +272,8 @@ class Hinge(HingeExamples, KernelLoss):
         mean: float, v2: float,
     ) -> KernelModel:  # fmt: skip
         """The same for g = Kz c - mean and v2 = c'Kz c."""
+        if self.signed:
+            return self._with_own(a, f, c, g, mean, v2)
         w2, (least, _) = max(float(a @ f), 0.0), self.lowest(self.y * f + g)
         candidates = [
             (0.0, 1.0, 0.0),
@@ -258,3 +291,16 @@ class Hinge(HingeExamples, KernelLoss):
                 best = KernelModel(t * a, b, t * c, rho - t * mean, slack, P, t * t * w2)
         assert best is not None
         return best
+
+    def _with_own(
+        self, a: np.ndarray, f: np.ndarray, c: np.ndarray, g: np.ndarray, mean: float, v2: float
+    ) -> KernelModel:
+        """Signed functions with their best b, rho and own slacks, or own slacks alone."""
+        w2, zero = max(float(a @ f), 0.0), np.zeros(self.n)
+        none = self.objective(0.0, 0.0, zero, zero)
+        b, rho = self.offsets(f, g)
+        slack = self.y * (g + rho)
+        P = self.objective(w2, v2, self.y * (f + b), slack)
+        if none < P:
+            return KernelModel(zero, 0.0, zero, 0.0, zero, none, 0.0)
+        return KernelModel(a, b, c, rho - mean, slack, P, w2)

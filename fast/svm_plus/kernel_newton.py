@@ -4,13 +4,15 @@ min 1/2 u'Mu - h'u   subject to u >= 0, F'u = c,   u = (alpha, beta) or alpha al
 
 M = [[K_y + R, R], [R, R]],   K_y = K . yy',   F = [[y, 1], [0, 1]], c = (0, total) (or y and 0 alone)
 
-R is the deformed kernel for the squared hinge (no total) and Kz/lam for the hinge. A Newton step
-solves for the multipliers of the active set alone; those that come out negative leave it, those
-whose rows are violated enter. It ends at the optimum or, rarely, runs in circles: then the interior
-point method of the linear trainers takes the whole matrix.
+R is the deformed kernel for the squared hinge (no total) and Kz/lam for the hinge; where functions are
+signed, both times yy', and F has y for 1. A Newton step solves for the multipliers of the active set
+alone; those that come out negative leave it, those whose rows are violated enter. It ends at the
+optimum or, rarely, runs in circles: then the interior point method of the linear trainers takes the
+whole matrix.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
@@ -34,18 +36,21 @@ class KernelQP:
     h : (n,) or (2 n,) array
         Two parts if there are multipliers beta.
     total : float, optional
-        Value of 1'(alpha + beta).
+        Value of sign'(alpha + beta).
+    sign : (n,) array or 1
+        y for signed correcting functions.
     """
 
     def __init__(
-        self, K: np.ndarray, R: np.ndarray, y: np.ndarray, h: np.ndarray, total: float | None
-    ) -> None:
+        self, K: np.ndarray, R: np.ndarray, y: np.ndarray, h: np.ndarray, total: float | None,
+        sign: Any = 1.0,
+    ) -> None:  # fmt: skip
         self.K, self.R, self.y, self.h = K, R, y, h
         self.n, self.size = len(y), len(h)
         self.paired = self.size > self.n
         columns = [np.concatenate([y, np.zeros(self.size - self.n)])]
         if total is not None:
-            columns.append(np.ones(self.size))
+            columns.append(np.resize(sign, self.size))
         self.F = np.stack(columns, axis=1)
         self.c = np.zeros(1) if total is None else np.array([0.0, total])
 

@@ -19,7 +19,7 @@ from fast._validation import finite_array, number, per_row
 from fast.solvers.rows import expanded
 from fast.solvers.state import Solution, TrainingRun, TrainingState
 from fast.svm_plus import alternating_smo, factored, kernel_newton, smo
-from fast.svm_plus.correction import Correction
+from fast.svm_plus.correction import Correction, SignedCorrection
 from fast.svm_plus.data import Bound
 from fast.svm_plus.deformed_kernel import (
     check_correction,
@@ -39,13 +39,16 @@ from fast.svm_plus.problem import (
     check_labels,
     check_prices,
     check_rounds,
+    check_signed,
     check_two_classes,
+    infeasible,
 )
 
 __all__ = ["SVMPlusKernelResult", "deformed_kernel", "train_kernel"]
 
 FIRST, MOST = 10, 80  # SMO steps per example before the first Newton steps, and in all
 FINEST = 1e-13
+LOOSE = 1e-3  # accuracy of an interior point to begin with
 CHEAP, ROUNDED = 1000, 1e-3  # multipliers up to which everything is tried; else this gap will do
 RESOLVED = 1e6  # condition number up to which a kernel matrix itself is good enough
 
@@ -56,7 +59,8 @@ class SVMPlusKernelResult(Solution):
 
     coef (n,), b; the correcting function g(z) = sum_i correction_coef_i kz(z_i, z) + rho, or
     v'z + rho where Z was given (v is None otherwise; correction_coef and v are None if only Q was);
-    slack (n,): g at the training examples (Q alpha, own slacks included, if only Q was given).
+    slack (n,): g at the training examples (Q alpha, own slacks included, if only Q was given), y_i times
+    it for ``label_signed``.
     Multipliers alpha, beta (n,), objectives primal and dual at these very points, relative gap,
     rounds (n_iter) and their history, ``solver``: the method that came to the end ("smo",
     "newton", "interior_point", "features"). interrupted, stopped, collapsed as for the linear trainers.
@@ -109,6 +113,7 @@ def train_kernel(
     sample_weight: Any = None,
     nonneg_slack: bool = False,
     free_slack: float = 0.0,
+    label_signed: bool = False,
     tol: float = 1e-3,
     max_iter: int = 1000,
     report: Callable[[Any], bool] | None = None,
@@ -117,6 +122,7 @@ def train_kernel(
     """``train_kernel`` of both losses; see there."""
     C, lam, delta = check_prices(C, lam, free_slack)
     tol, max_iter = number("tol", tol), check_rounds(max_iter)
+    signed = check_signed(label_signed, squared, nonneg_slack, delta)
     labels = finite_array("y", Y, (1, 2))
     K = check_kernel_matrix("K", K, len(labels))
     n = len(K)
@@ -144,7 +150,8 @@ def train_kernel(
         for y in signs:
             if results:
                 let_through()
-            loss: KernelLoss = kind(K, y[kept], correction, bool(nonneg_slack))
+            space = SignedCorrection(correction, y[kept]) if signed else correction
+            loss: KernelLoss = kind(K, y[kept], space, bool(nonneg_slack))
             state = KernelState(started=time.perf_counter())
             turn = Methods(loss, state, tol, max_iter, report)
             turn.in_turn(len(signs) == 1)
@@ -215,14 +222,14 @@ class Methods(TrainingRun):
         self.ask(self.state)
         return self.settled()
 
-    def active_set(self, path: SquaredSMO | HingeSMO) -> None:
+    def active_set(self, path: SquaredSMO | HingeSMO | SignedStart) -> None:
         """SMO, and Newton's method from where it is, with a growing budget of steps."""
         n, state, budget = self.loss.n, self.state, FIRST * self.loss.n
         while budget <= MOST * n:
             while True:
                 before, rough = state.gap, path.rough > 0.0
                 alpha, beta = path(budget, self.tol)
-                if self.look(alpha, beta, "smo"):
+                if self.look(alpha, beta, path.solver):
                     self.over = True
                     return
                 if not rough:
@@ -271,12 +278,12 @@ class Methods(TrainingRun):
         self.stopped = self.interrupted or self.ask(state)
 
 
-def first_method(loss: KernelLoss, alone: bool) -> SquaredSMO | HingeSMO:
+def first_method(loss: KernelLoss, alone: bool) -> SquaredSMO | HingeSMO | SignedStart:
     """SMO for this loss: a call takes more steps, at most so many, and returns alpha and beta."""
     if isinstance(loss, SquaredHinge):
         return SquaredSMO(loss, alone)
     assert isinstance(loss, Hinge)
-    return HingeSMO(loss)
+    return SignedStart(loss) if loss.signed else HingeSMO(loss)
 
 
 class SquaredSMO:
@@ -285,6 +292,8 @@ class SquaredSMO:
     ``rough``: the error of a Q in float32 that directions are taken from, 0 for the exact one. The
     residual at the start of every call is exact either way.
     """
+
+    solver = "smo"
 
     def __init__(self, loss: SquaredHinge, alone: bool) -> None:
         n = loss.n
@@ -313,7 +322,7 @@ class SquaredSMO:
 class HingeSMO:
     """Alternating SMO that goes on where it was."""
 
-    rough = 0.0
+    rough, solver = 0.0, "smo"
 
     def __init__(self, loss: Hinge) -> None:
         start = loss.uniform(loss.total)
@@ -332,11 +341,30 @@ class HingeSMO:
         return alpha, beta
 
 
+class SignedStart:
+    """The interior point in the place of alternating SMO, whose steps keep 1'(alpha + beta)."""
+
+    rough, solver = 0.0, "interior_point"
+
+    def __init__(self, loss: Hinge) -> None:
+        self.qp, self.n, self.tol = loss.qp(), loss.n, LOOSE
+
+    def refine(self) -> None:
+        """Nothing is rough here."""
+
+    def __call__(self, budget: int, tol: float) -> tuple[np.ndarray, np.ndarray]:
+        u = kernel_newton.interior_point(self.qp, self.tol)
+        self.tol *= LOOSE
+        return u[: self.n], u[self.n :]
+
+
 def finished(
-    loss: KernelLoss, state: KernelState, kept: np.ndarray, n: int, run: TrainingRun
+    loss: KernelLoss, state: KernelState, kept: np.ndarray, n: int, run: Methods
 ) -> SVMPlusKernelResult:
     """The result, on all rows."""
     model, bound = state.model, state.bound
+    if not (np.isfinite(model.primal) or run.stopped or state.n_iter >= run.max_iter):
+        raise infeasible()
     # P is 1-strongly convex in w: where ||w|| is larger than this, w = 0 is worse
     open_ = max(model.primal - bound.dual, 0.0)
     least = (2.0 * max(AS_GOOD * abs(model.primal), open_)) ** 0.5 + (2.0 * open_) ** 0.5
@@ -344,7 +372,7 @@ def finished(
     if bare is not None and bare.primal <= model.primal:
         model = bare
         state.claim(bare.primal, state.dual)
-    values = model.coef, model.c, model.g, bound.alpha, bound.beta
+    values = model.coef, loss.sign * model.c, model.g, bound.alpha, bound.beta
     coef, own, g, alpha, beta = (expanded(value, kept, n) for value in values)
     c, zero = own if loss.correction.known else None, collapsed(loss, model, bare, bound)
     found = coef, model.b, c, None, model.rho, g, alpha, beta, zero

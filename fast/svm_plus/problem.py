@@ -60,6 +60,7 @@ class CheckedInput:
     free_slack: float
     kept: np.ndarray
     n: int
+    max_iter: int
 
 
 def check_matrix(name: str, value: Any) -> Any:
@@ -124,9 +125,37 @@ def check_rounds(max_iter: Any) -> int:
     return check_k(max_iter, name="max_iter")
 
 
+def check_signed(label_signed: Any, squared: bool, nonneg: Any, free_slack: float) -> bool:
+    """Whether slacks are y_i g(z_i), where a feasible point can be told."""
+    if not isinstance(label_signed, bool | np.bool_):
+        raise InvalidTypeError("label_signed", repr(label_signed), "True or False", "pass True")
+    if not label_signed:
+        return False
+    if not (squared or nonneg):
+        raise InvalidParameterError(
+            "label_signed", "True", "nonneg_slack=True with the hinge",
+            "keep xi >= 0: C sum y_i rho omega_i, with b = -rho, is unbounded or constant without it",
+        )  # fmt: skip
+    if nonneg and not free_slack > 0.0:
+        raise InvalidParameterError(
+            "label_signed", "True", "free_slack > 0 where slacks xi_i = y_i g(z_i) >= 0 are kept",
+            "pass free_slack > 0: without own slacks g alone has to separate the classes, or is 0",
+        )  # fmt: skip
+    return True
+
+
+def infeasible() -> InvalidParameterError:
+    """No point was found with y (f(x) + g(z)) >= 1."""
+    return InvalidParameterError(
+        "label_signed", "True, and no model was found with y_i (f(x_i) + g(z_i)) >= 1 for all",
+        "classes that (x, z) separates, or own slacks", "drop label_signed, or pass free_slack > 0",
+    )  # fmt: skip
+
+
 def check_input(
-    X: Any, y: Any, Z: Any, C: Any, lam: Any, sample_weight: Any, free_slack: Any, tol: Any
-) -> CheckedInput:
+    X: Any, y: Any, Z: Any, C: Any, lam: Any, sample_weight: Any, free_slack: Any, tol: Any,
+    max_iter: Any = 1000,
+) -> CheckedInput:  # fmt: skip
     """Check everything; rows of weight zero leave."""
     X, Z = check_matrix("X", X), check_matrix("Z", Z)
     n = X.shape[0]
@@ -136,7 +165,7 @@ def check_input(
         )
     labels = check_labels(y, n)
     C, lam, free_slack = check_prices(C, lam, free_slack)
-    tol = number("tol", tol)
+    tol, rounds = number("tol", tol), check_rounds(max_iter)
     kept = np.arange(n)
     omega = np.ones(n)
     if sample_weight is not None:
@@ -145,7 +174,7 @@ def check_input(
     check_two_classes(labels[kept], len(kept) < n)
     if len(kept) < n:
         X, Z, labels, omega = X[kept], Z[kept], labels[kept], omega[kept]
-    return CheckedInput(X, labels, Z, omega, C, lam, tol, free_slack, kept, n)
+    return CheckedInput(X, labels, Z, omega, C, lam, tol, free_slack, kept, n, rounds)
 
 
 def settled(data: SVMPlusData, model: Model, bound: Bound, tol: float) -> tuple[Model, bool]:
@@ -173,6 +202,8 @@ def finished(
     data: SVMPlusData, given: CheckedInput, state: WorkingSetState, run: TrainingRun
 ) -> SVMPlusResult:
     """The result, its objectives computed anew from (w, b, v, rho) and from alpha, beta."""
+    if not (np.isfinite(state.model.primal) or run.stopped or state.n_iter >= given.max_iter):
+        raise infeasible()
     model = data.certified(state.model)
     bound = data.bound(state.bound.alpha, state.bound.beta)
     model, collapsed = settled(data, model, bound, given.tol)

@@ -15,7 +15,7 @@ TINY = 1e-12  # margin, in shifts of rho, that is lost in rounding
 
 
 class SquaredHingeData(SquaredExamples, SVMPlusData):
-    """Rows (y_i x_i, F_i) with the free variable b."""
+    """Rows (y_i x_i, F_i), signed (y_i x_i, y_i F_i), with the free variable b."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -59,13 +59,13 @@ class SquaredHingeData(SquaredExamples, SVMPlusData):
         return M
 
     def slack_rows(self, which: np.ndarray) -> np.ndarray:
-        """theta_i F_i."""
+        """theta_i F_i, and y_i times that."""
         if self.Zt is not None:
             Zt = self.Zt[which]
         else:
             Zt = np.hstack([self.dense_rows(self.Z, which), np.ones((len(which), 1))])
         F = solve_triangular(self.L, Zt.T, lower=True, check_finite=False).T
-        return np.asarray(F * self.theta[which, None])
+        return np.asarray(F * (self.theta * self.sign)[which, None])
 
     def view(self, u: np.ndarray, free: np.ndarray) -> View:
         """(w, t) and b at all rows."""
@@ -73,7 +73,7 @@ class SquaredHingeData(SquaredExamples, SVMPlusData):
         vt = solve_triangular(self.L, u[self.d :], lower=True, trans=1, check_finite=False)
         vt = vt if self.basis is None else self.basis @ vt
         f, b = self.scores(w), float(free[0])
-        g = self.products_z.scores(vt[:-1]) + vt[-1]
+        g = self.sign * (self.products_z.scores(vt[:-1]) + vt[-1])
         slack = self.theta * g
         violation = 1.0 - self.y * (f + b) - slack
         model = self.feasible(w, b, vt[:-1], float(vt[-1]), f, g)
@@ -83,7 +83,7 @@ class SquaredHingeData(SquaredExamples, SVMPlusData):
     def feasible(
         self, w: np.ndarray, b: float, v: np.ndarray, rho: float, f: np.ndarray, g: np.ndarray
     ) -> Model:
-        """The best of what scaling and a shift of rho make of f = Xw + const and g = Zv + rho."""
+        """The best of what scaling and a shift of rho make of f = Xw + const and g = sign (Zv + rho)."""
         model = self._rescaled(w, v, rho, f, g)
         if self.soft:
             raw = self.objective(float(w @ w), float(v @ v), rho, self.y * (f + b), g)
@@ -110,14 +110,18 @@ class SquaredHingeData(SquaredExamples, SVMPlusData):
         return Model(w / margin, b / margin, v / margin, (rho + tau) / margin, primal)
 
     def constant(self) -> Model:
-        """W = 0 and the same slack for everybody."""
+        """W = 0 and the same slack for everybody, which signed functions cannot give: own ones."""
+        if self.signed:
+            none = np.zeros(self.d), 0.0, np.zeros(self.Z.shape[1]), 0.0
+            return Model(*none, 0.5 * float(self.k.sum()))  # infinite without own slacks
         rho = 1.0 / float(self.theta.min())
         primal = 0.5 * rho * rho * (float(self.reduced.sum()) + self.lam)
         return Model(np.zeros(self.d), 0.0, np.zeros(self.Z.shape[1]), rho, primal)
 
     def price(self, primal: float, dual: float, m: int) -> float | None:
         """The multipliers add up to twice the optimum, which lies between the two."""
-        return 2.0 * float(np.sqrt(primal * dual)) / m if dual > 0.0 else None
+        known = dual > 0.0 and np.isfinite(primal)
+        return 2.0 * float(np.sqrt(primal * dual)) / m if known else None
 
     def trivial(self) -> tuple[Model, Bound]:
         """What is known before the first round."""
@@ -126,7 +130,7 @@ class SquaredHingeData(SquaredExamples, SVMPlusData):
     def certified(self, model: Model) -> Model:
         """P and feasibility once more, from (w, b, v, rho) alone."""
         f = self.products_x.scores(model.w)
-        g = self.products_z.scores(model.v) + model.rho
+        g = self.sign * (self.products_z.scores(model.v) + model.rho)
         return self.feasible(model.w, model.b, model.v, model.rho, f, g)
 
     def bound(self, alpha: np.ndarray, beta: np.ndarray) -> Bound:
@@ -136,7 +140,8 @@ class SquaredHingeData(SquaredExamples, SVMPlusData):
         gamma = alpha + beta
         total = float(alpha.sum())
         back = self.back_x(alpha)
-        right = np.append(self.transposed(self.products_z, self.theta * gamma), self.theta @ gamma)
+        theta = self.theta * self.sign
+        right = np.append(self.transposed(self.products_z, theta * gamma), theta @ gamma)
         right = right if self.basis is None else self.basis.T @ right
         t = solve_triangular(self.L, right, lower=True, check_finite=False)
         square = float(back @ back) + float(t @ t)

@@ -46,7 +46,7 @@ class WorkingSetState(TrainingState):
 
     def take(self, model: Model | None, bound: Bound | None) -> None:
         """Keep what is better than what is known."""
-        if model is not None and np.isfinite(model.primal) and model.primal < self.primal:
+        if model is not None and (self.model is None or model.primal < self.primal):
             self.model, self.primal = model, model.primal
         if bound is not None and np.isfinite(bound.dual) and bound.dual > self.dual:
             self.bound, self.dual = bound, bound.dual
@@ -204,6 +204,8 @@ def with_free(data: SVMPlusData, state: WorkingSetState, A: np.ndarray) -> Rows:
     F = np.ones((len(A), len(data.c)))
     F[: len(first), 0] = data.y[first]
     F[len(first) :, 0] = 0.0
+    if data.signed and len(data.c) > 1:
+        F[:, 1] = data.y[np.concatenate([first, second])]
     h = np.concatenate([data.h1[first], data.h2[second]])
     k = data.k[first] if data.soft else None
     return Rows(A, F, h, data.c, k, data.soft and len(second) > 0)

@@ -114,7 +114,9 @@ def extent(b: Array, low: Array, high: Array) -> tuple[Any, Any]:
     return np.minimum(*ends).sum(initial=zero), np.maximum(*ends).sum(initial=zero)
 
 
-def check(d: int, b: Array, low: Array, high: Array, capacity: float | Fraction) -> None:
+def check(
+    d: int, b: Array, low: Array, high: Array, capacity: float | Fraction, at_most: bool = False
+) -> None:
     """Refuse bounds that cross, weights out of range, and an empty set, with the multiplier that proves it."""
     if (low > high).any() or (low == np.inf).any() or (high == -np.inf).any():
         expected = "low <= high in every entry, low < inf, high > -inf"
@@ -123,6 +125,7 @@ def check(d: int, b: Array, low: Array, high: Array, capacity: float | Fraction)
         expected = f"weights that are 0 or of magnitude {1 / MODERATE:g} to {MODERATE:g}"
         raise InvalidParameterError("b", b, expected, "divide b and capacity by the largest weight")
     least, most = extent(b, low, high)
+    most = np.inf if at_most else most
     if not least <= Fraction(capacity) <= most:
         expected = f"between {float(least)!r} and {float(most)!r}: the set is empty otherwise"
         proof = {"capacity": -1.0 if capacity < least else 1.0}
@@ -138,12 +141,14 @@ def normalised(b: Array, low: Array, high: Array, capacity: float) -> dict[str, 
 
 def constraints(x: cp.Expression, b: Any, low: Any, high: Any, capacity: Any) -> list[Any]:
     """CVXPY constraints: the finite bounds, and <b,x> = capacity."""
-    found = [b @ x == capacity]
-    for bound, sign in ((low, 1), (high, -1)):
-        finite = np.flatnonzero(np.isfinite(getattr(bound, "value", bound)))
-        if finite.size:
-            found.append(sign * x[finite] >= sign * bound[finite])
-    return found
+    return [b @ x == capacity, *bounds(x, low, high)]
+
+
+def bounds(x: cp.Expression, low: Any, high: Any) -> list[Any]:
+    """CVXPY constraints: low <= x <= high where they are finite."""
+    ends = [(v, sign, np.isfinite(getattr(v, "value", v))) for v, sign in ((low, 1), (high, -1))]
+    finite = [(v, sign, np.flatnonzero(which)) for v, sign, which in ends if which.any()]
+    return [sign * x[at] >= sign * v[at] for v, sign, at in finite]
 
 
 def halfspaces(d: int, b: Array, low: Array, high: Array, capacity: float | Fraction) -> f.Rows:

@@ -74,7 +74,7 @@ SPOILT = {
     "label with NUL": ("csv", b"1,2,0\n3,4,9223372036854775808\x00\n", "line 2: the label is '92"),
     "stray quote": ("csv", b'1,2,0\n"3,4,1\n5,6,0\n', "row that starts in line 2: .* stray quote"),
     "quote in a quoted field": ("csv", b'1,2,0\n"3"x,4,1\n', "starts in line 2: ',' expected"),
-    "131 073 characters": ("csv", b"1,2,0\n3,4," + b"x" * 131_073, "line 2: .* than 131072"),
+    "131 073 characters": ("csv", b"1,2,0\n3,4," + b"x" * 131_073, "line 2: .*13107[23] char"),
     "label of 100 000 characters": ("csv", b"1,0\n2," + b"x" * 100_000, "line 2: .* of 100000"),
     "semicolons": ("csv", b"1,5;2,5;0\n3;4;1\n", "line 2: .*no semicolons"),
     "UTF-16": ("csv", "1,2,0\n".encode("utf-16"), "not UTF-8 text"),

@@ -24,25 +24,25 @@ def instance(
 
 def solve(
     X: np.ndarray, y: np.ndarray, Z: np.ndarray, C: float, lam: float, *, squared: bool,
-    nonneg: bool, delta: float = 0.0, weight: Any = None,
+    nonneg: bool, delta: float = 0.0, weight: Any = None, signed: bool = False,
 ) -> tuple[float, np.ndarray]:  # fmt: skip
     """Optimal value and w."""
     problem = f"svm_plus_{'squared_' * squared}hinge.primal"
     found = refsolve.solve(
         problem, X=X, y=y, Z=Z, C=C, lam=lam, sample_weight=weight, nonneg_slack=nonneg,
-        free_slack=delta,
+        free_slack=delta, label_signed=signed,
     )  # fmt: skip
     return float(found.value), np.asarray(found.x, dtype=float)
 
 
 def objectives(
     result: Any, X: np.ndarray, y: np.ndarray, Z: np.ndarray, C: float, lam: float, *,
-    squared: bool, nonneg: bool, delta: float = 0.0, weight: Any = None,
+    squared: bool, nonneg: bool, delta: float = 0.0, weight: Any = None, signed: bool = False,
 ) -> tuple[float, float, float]:  # fmt: skip
     """P, D and the largest violation of any constraint, beside the multipliers' sum."""
     problem = plus_model.problem(
         y, loss="squared_hinge" if squared else "hinge", C=C, lam=lam, X=X, Z=Z,
-        sample_weight=weight, nonneg_slack=nonneg, free_slack=delta,
+        sample_weight=weight, nonneg_slack=nonneg, free_slack=delta, label_signed=signed,
     )  # fmt: skip
     alpha, beta = result.alpha, result.beta
     parts = {"v": result.v, "rho": result.rho, "beta": beta}

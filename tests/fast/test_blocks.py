@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from _multiclass import Cut, objectives
+from sklearn.base import clone
 
 from fast import TopKLogisticRegression, TopKSVC, datasets
 from fast._threads import ordered_map
@@ -57,6 +58,19 @@ LOSSES = {
     "top-3": (TopKLogisticRegression(C=3.0, k=3), named("topk_entropy_alpha", k=3)),
     "smooth": (TopKSVC(C=3.0, gamma=1.0), named("smooth_topk_hinge_alpha", k=1, gamma=1.0)),
 }
+
+
+@pytest.mark.parametrize("case", LOSSES)
+def test_a_memory_map_keeps_no_dual_of_all_rows(case, features, tmp_path):
+    """n x m numbers would be more than the features, which stay on disk; the weights are the array's."""
+    X, y = features
+    np.save(tmp_path / "x.npy", X)
+    model = clone(LOSSES[case][0]).set_params(solver="lbfgs")
+    mapped = clone(model).fit(np.load(tmp_path / "x.npy", mmap_mode="r"), y)
+    assert not hasattr(mapped, "dual_coef_")
+    np.testing.assert_array_equal(mapped.coef_, model.fit(X, y).coef_)
+    assert model.dual_coef_.shape == (len(y), len(model.classes_))
+    assert max(mapped.dual_gap_, model.dual_gap_) <= model.tol
 
 
 @pytest.mark.parametrize("case", LOSSES)

@@ -148,6 +148,37 @@ def test_the_polymatroid_has_the_top_k_simplex_and_the_box_as_special_cases(rng)
     np.testing.assert_array_equal(project([0.5, -1.0, 0.25], [0.75, 0.5, 0.0]), [0.5, 0.0, 0.25])
 
 
+def test_the_knapsack_of_at_most_its_capacity_is_the_box_or_the_knapsack(rng):
+    project, equal = sets.knapsack_at_most.project, sets.knapsack.project
+    a = rng.normal(size=(40, 7))
+    right = sets.topk_simplex_alpha.project(a, k=1, r=1.5)  # x >= 0, <1,x> <= 1.5
+    np.testing.assert_allclose(project(a, 1.0, 0.0, np.inf, 1.5), right, rtol=0, atol=1e-14)
+    b = rng.choice([-2.0, -1.0, 0.0, 0.5, 1.0], size=(40, 7))
+    low, high = -rng.exponential(size=(2, 40, 7)) * [[[1.0]], [[-1.0]]]
+    box = np.clip(a, low, high)
+    spent = (b * box).sum(axis=1)
+    np.testing.assert_array_equal(project(a, b, low, high, 1e150), box)
+    np.testing.assert_array_equal(project(a, b, low, high, spent + 1e-9), box)
+    short = spent - 0.1
+    least = np.minimum(b * low, b * high).sum(axis=1)
+    c = np.maximum(short, least)
+    np.testing.assert_array_equal(project(a, b, low, high, c), equal(a, b, low, high, c))
+    low, high = np.round(4 * low) / 4, np.round(4 * high) / 4  # the least value is a float, and met
+    corner = np.where(b > 0, low, np.where(b < 0, high, np.clip(a, low, high)))
+    least = np.minimum(b * low, b * high).sum(axis=1)
+    np.testing.assert_allclose(project(a, b, low, high, least), corner, rtol=1e-15)
+    far = project([1e300, -1e300, 5.0], [1e70, 1.0, 0.0], -np.inf, np.inf, -1e150)
+    np.testing.assert_array_equal(far[1:], [-1e300, 5.0])
+    assert abs(far[0]) < 1e285
+    tiny = project([3.0, 4.0], [1e-70, -1e-70], [0.0, -np.inf], np.inf, -2e-70)
+    np.testing.assert_allclose(tiny, [2.5, 4.5], rtol=1e-15)
+    # 0.1 + 0.2 is above 0.3 in floats alone: what the capacity just allows is not moved
+    for third in (0.3, 0.1 + 0.2):
+        x = project([0.1, 0.2], 1.0, 0.0, 1.0, third)
+        np.testing.assert_allclose(x, [0.1, 0.2], rtol=1e-15)
+    assert project([0.1, 0.2], 1.0, 0.0, 1.0, 0.1 + 0.2).tolist() == [0.1, 0.2]
+
+
 def test_the_knapsack_has_simplex_and_capped_simplex_as_special_cases(rng):
     a = rng.normal(size=(40, 7))
     for high in (np.inf, 0.3):

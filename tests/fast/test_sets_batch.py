@@ -155,6 +155,7 @@ def test_junk_raises_only_our_errors(a, k, r, rho, y):
 
 OWN = {  # sets with parameters of their own, and some that are right
     "knapsack": {"a": [0.5, 2.0], "b": 1.0, "low": 0.0, "high": 1.0, "capacity": 1.0},
+    "knapsack_at_most": {"a": [0.5, 2.0], "b": 1.0, "low": 0.0, "high": 1.0, "capacity": 1.0},
     "capped_simplex": {"a": [0.9, 0.4, -0.2], "r": 1.0, "cap": 1.0},
     "l1_ball": {"a": [1.0, 2.0], "r": 1.0},
     "cardinality_polymatroid": {"a": [1.0, 2.0], "beta": [1.0, 0.5]},
@@ -178,6 +179,12 @@ BAD_OWN = [
     ("knapsack", {"a": np.zeros((3, 2)), "capacity": [1.0, 2.0, -0.5]}, r"-0.5 \(row 2\); .*empty"),
     ("knapsack", {"b": 0.0}, r"between 0 and 0.*empty"),
     ("knapsack", {"a": [np.nan, 1.0]}, r"a\[0\] = nan"),
+    ("knapsack_at_most", {"b": [1.0, 1e-80]}, "0 or of magnitude"),
+    ("knapsack_at_most", {"low": 0.7, "high": 0.5}, "high: below low by 0.2"),
+    ("knapsack_at_most", {"capacity": np.inf}, "capacity"),
+    ("knapsack_at_most", {"a": np.zeros((3, 2)), "capacity": [9.0, 0.0, -0.5]}, r"-0.5 \(row 2\); .*0 and inf"),
+    ("knapsack_at_most", {"b": 0.0, "capacity": -1e-300}, r"between 0 and inf.*empty"),
+    ("knapsack_at_most", {"a": [np.nan, 1.0]}, r"a\[0\] = nan"),
     ("cardinality_polymatroid", {"beta": [0.5, 1.0]}, "beta: a rise by 0.5; expected beta_1 >="),
     ("cardinality_polymatroid", {"beta": [0.5, -1.0]}, "beta: -1; expected weights >= 0"),
     ("cardinality_polymatroid", {"beta": [1.0, np.nan]}, r"beta\[1\] = nan"),

@@ -336,7 +336,7 @@ def test_a_large_problem_may_end_in_rounding(near, cheap, rng, monkeypatch):
         budgets.append((budget, tol))
         return u, turn.nothing
 
-    path.rough = 0.0
+    path.rough, path.solver = 0.0, "smo"
     turn.active_set(path)
     assert turn.state.gap > 0.0
     assert (turn.state.gap <= 1e-3) == near

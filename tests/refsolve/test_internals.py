@@ -36,6 +36,7 @@ def drawn(name, rng):
         },
         "bipartite_simplex": {"r": r, "y": [int(v) for v in rng.integers(0, 2, d)]},
         "knapsack": _knapsack(rng, d),
+        "knapsack_at_most": _knapsack(rng, d, Fraction(int(rng.integers(0, 5)), 2)),
         "cardinality_polymatroid": {
             "beta": sorted(r * int(v) for v in rng.integers(0, 3, d))[::-1]
         },
@@ -43,19 +44,20 @@ def drawn(name, rng):
     return {"a": a, **given}
 
 
-def _knapsack(rng, d):
+def _knapsack(rng, d, more=ZERO):
     b = [Fraction(int(v)) for v in rng.integers(-2, 3, d)]
     b[0] = b[0] or ONE
     low = [Fraction(int(v)) if v > -2 else -INFINITE for v in rng.integers(-2, 1, d)]
     high = [INFINITE if v > 2 else Fraction(int(v)) for v in rng.integers(0, 4, d)]
     inside = [max(lo, min(hi, ZERO)) for lo, hi in zip(low, high, strict=True)]
-    return {"b": b, "low": low, "high": high, "capacity": sum(map(lambda u, v: u * v, b, inside))}
+    capacity = more + sum(map(lambda u, v: u * v, b, inside))
+    return {"b": b, "low": low, "high": high, "capacity": capacity}
 
 
 def ends(name, given, found):
     """Lower and upper end of every entry, from the definition of the set."""
     d = len(given["a"])
-    if name == "knapsack":
+    if name.startswith("knapsack"):
         return given["low"], given["high"]
     high = {
         "topk_simplex_alpha": lambda: sum(found["x"]) / given["k"],
@@ -92,7 +94,7 @@ def test_the_thresholds_clip_and_the_multipliers_prove_optimality(name):
         # stationarity: a - x - rho s 1 = lambda (gradient of the sum) + nu - mu, nu >= 0 on U, mu >= 0 on L
         multiplier, t, s = found.get("lambda", ZERO), found.get("t", ZERO), sum(x)
         pull = [ONE] * len(a)
-        if name == "knapsack":
+        if name.startswith("knapsack"):
             pull = given["b"]
         if name == "l1_ball":
             pull = [ONE if v >= 0 else -ONE for v in a]
@@ -124,6 +126,10 @@ def test_the_thresholds_clip_and_the_multipliers_prove_optimality(name):
             assert multiplier == 0 or bound == given["r"]
         if name == "topk_cone":
             assert multiplier == 0
+        if name == "knapsack_at_most":
+            assert multiplier >= 0
+            spent = sum(map(lambda u, v: u * v, pull, x))
+            assert spent == given["capacity"] if multiplier else spent <= given["capacity"]
     assert len(kinds) > 2
 
 

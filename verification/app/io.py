@@ -15,13 +15,14 @@ import numpy as np
 from fast.data import COLUMNS, MATRICES, parts, rows
 from fast.errors import InvalidParameterError
 from verification.app import mat_file
+from verification.app.csv_file import SEPARATED
 from verification.app.dataset import Examples, Known, Roles, infinite
 from verification.app.label_files import read_labels, typed_labels, with_indicator
 from verification.app.labels import MISSING, classes_of
 from verification.app.multilabel import indicator, with_csr
 from verification.app.preprocessing import numbers
 from verification.app.svm_file import read_svm
-from verification.app.tables import LEFT_OUT, SEPARATED, Table, read_columns, read_csv
+from verification.app.tables import LEFT_OUT, Table, read_columns, read_csv
 from verification.errors import DataFileError
 from verification.instances import npz
 from verification.instances.files import check_regular
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from fast.data import Source
 
 ARRAYS = (".npz", ".mat")
+TOGETHER = 8  # columns that are written at once: float64 of a cache line
 SVM = (".svm", ".svmlight", ".libsvm", ".txt")
 SUFFIXES = (".csv", *COLUMNS, *ARRAYS, ".npy", *MATRICES, *SVM)
 #: Parts of a matrix that scipy.sparse.save_npz wrote.
@@ -222,10 +224,24 @@ def _is_listed(column: np.ndarray) -> bool:
 def _features(table: Table, names: Sequence[str]) -> pd.DataFrame:
     import pandas as pd
 
-    columns = {name: table.values(name) for name in names}
-    for name, column in columns.items():
-        if column.dtype != object and (bad := np.flatnonzero(np.isinf(column))).size:
-            raise infinite(table.source, table.place(int(bad[0]), name))
+    held, texts = np.empty((0, 0)), {}
+    for first in range(0, len(names), TOGETHER):
+        group: dict[int, np.ndarray] = {}
+        for j, name in enumerate(names[first : first + TOGETHER], first):
+            column = table.values(name)
+            if column.dtype == object:
+                texts[name] = column
+                continue
+            if (bad := np.flatnonzero(np.isinf(column))).size:
+                raise infinite(table.source, table.place(int(bad[0]), name))
+            group[j] = column
+            held = held if len(held) else np.empty((len(column), len(names)))
+        for start in range(0, len(held), 512):  # while the rows are in the cache
+            for j, column in group.items():
+                held[start : start + 512, j] = column[start : start + 512]
+    if not texts:  # nothing is copied when the rows are wanted
+        return pd.DataFrame(held, columns=list(names), copy=False)
+    columns = {name: texts[name] if name in texts else held[:, j] for j, name in enumerate(names)}
     # the dtype is said: pandas 3 would make texts of another kind of it
     return pd.DataFrame({name: pd.Series(c, dtype=c.dtype) for name, c in columns.items()})
 

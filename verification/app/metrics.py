@@ -1,6 +1,6 @@
 """How good a trained model is on examples: top-k accuracy, average precision, which classes are confused."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from verification.errors import DataFileError
 from verification.report.document import Block, table
 
 TOP = (1, 3, 5, 10)
+ROWS = 1 << 15  # of a block
 CONFUSED = 10  # pairs of classes that are shown
 
 
@@ -35,11 +36,18 @@ class Measured:
         return {**self.shares, **loss, **({"labels": each} if each else {})}
 
 
+def in_blocks(function: Callable[[Any], Any], X: Any) -> np.ndarray:
+    """What a function makes of rows, some of them at a time: what it needs besides stays small."""
+    n = X.shape[0]
+    found = [np.asarray(function(X[i : i + ROWS])) for i in range(0, max(n, 1), ROWS)]
+    return found[0] if len(found) == 1 else np.concatenate(found)
+
+
 def scores_of(model: Model, X: object) -> np.ndarray:
     """Scores, a column per class; for two classes minus and plus their difference."""
     from fast.metrics import score_columns
 
-    return score_columns(model.estimator.decision_function(X))
+    return score_columns(in_blocks(model.estimator.decision_function, X))
 
 
 def measure(model: Model, examples: Examples) -> Measured:
@@ -81,13 +89,14 @@ def positions(model: Model, examples: Examples) -> np.ndarray:
         return multilabel.aligned(examples, model.labels)
     y, classes = examples.y, model.classifier.classes_
     assert y is not None
-    if (unknown := np.setdiff1d(y.astype(str), classes.astype(str))).size:
+    own, place = np.unique(y, return_inverse=True)
+    if (unknown := np.setdiff1d(own.astype(str), classes.astype(str))).size:
         raise DataFileError(
             f"label(s) {listed(unknown.tolist())} of {examples.source} are none of the classes that the model "
             f"was trained on, {listed(model.names.tolist())}; leave these examples out"
         )
     order = {str(name): i for i, name in enumerate(classes.tolist())}
-    return np.array([order[str(label)] for label in y.tolist()])
+    return np.array([order[str(label)] for label in own.tolist()])[place]
 
 
 def _log_loss(model: Model, X: object, y: np.ndarray) -> float | None:
@@ -95,7 +104,9 @@ def _log_loss(model: Model, X: object, y: np.ndarray) -> float | None:
 
     if not hasattr(model.estimator, "predict_proba"):
         return None
-    return float(log_loss(y, model.estimator.predict_proba(X), labels=model.classifier.classes_))
+    return float(
+        log_loss(y, in_blocks(model.estimator.predict_proba, X), labels=model.classifier.classes_)
+    )
 
 
 def _confused(y: np.ndarray, predicted: np.ndarray) -> tuple[tuple[str, str, int], ...]:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from verification.app import csv_file
 from verification.app.labels import MISSING, is_number, listed
 from verification.errors import DataFileError
 
-SEPARATED = "rows of one length, separated by commas (no semicolons or tabs), with decimal points"
 #: Rows below the first that tell a column of numbers from one of text.
 LOOKED_AT = 200
+#: Columns of Parquet that are read at once: at least these, and all of them in this many passes.
+AT_ONCE, PASSES = 8, 16
 #: What pandas calls the first columns where it wrote an index without a name, and read it again.
 UNNAMED = re.compile(r"|Unnamed: \d+(\.\d+)*")
 LEFT_OUT = "{!r} left out: the index of a data frame"
@@ -77,9 +79,13 @@ class Table:
 
     def values(self, name: str) -> np.ndarray:
         """A column as float64, nan where it is missing; or as text (dtype object), None where it is missing."""
+        if isinstance(self.columns, csv_file.Texts):
+            numbers = self.columns.numbers(name)
+            if numbers is not None:
+                return numbers
         column = self.columns[name]
         if column.dtype.kind in "fiub":
-            return column.astype(np.float64)
+            return column.astype(np.float64, copy=False)
         if self.typed:
             odd = next((e for e in column if not (e is None or isinstance(e, str))), None)
             if odd is not None:
@@ -120,18 +126,9 @@ def read_csv(
     header : whether the first row has the names of the columns; None: by `_is_header`.
     known : columns of a model; a first row that has them all is a header.
     """
-    lines = _rows(source)
-    if not lines:
-        raise DataFileError(f"{source} is empty; expected one example per row")
-    width = len(lines[0][1])
-    for i, row in lines:
-        if len(row) != width:
-            raise DataFileError(
-                f"{source}, line {i}: {len(row)} fields where line {lines[0][0]} has {width}; expected "
-                f"{SEPARATED}"
-            )
-    first = [field.strip() for field in lines[0][1]]
-    numbers, body = [i for i, _ in lines], list(zip(*(row for _, row in lines), strict=True))
+    cells = csv_file.read(source)
+    width = cells.width
+    first = [cell.strip() for j in range(width) for cell in cells.head(j, 1)]
     asked = label is not None and label in first and not is_number(label)
     if header is not None:
         named = header
@@ -141,10 +138,10 @@ def read_csv(
             )
     else:
         named = asked or (bool(known) and set(known) <= set(first))
-        named = named or _is_header(source, first, body, _position(label, first))
+        named = named or _is_header(source, first, cells, _position(label, first))
     names, stored = [str(j) for j in range(width)], tuple[str, ...]()
     if named:
-        if len(lines) == 1:
+        if len(cells) == 1:
             raise DataFileError(
                 f"{source} has a header and no examples; if its only line is an example, --no-header says so"
             )
@@ -155,18 +152,13 @@ def read_csv(
                 f"{source}, line 1: two columns are named {twice[0]!r}; expected names that tell them "
                 "apart: rename one, or --no-header, if these are no names"
             )
-    columns = {
-        name: np.array(column[named:], object) for name, column in zip(names, body, strict=True)
-    }
 
     def place(i: int, name: str) -> str:
-        return (
-            f"line {numbers[i + named]}, column {name!r}"
-            if named
-            else f"line {numbers[i]}, column {name}"
-        )
+        said = repr(name) if named else name
+        return f"line {cells.line(i + named)}, column {said}"
 
-    note = f"{'header in line' if named else 'no header: examples from line'} {lines[0][0]}"
+    note = f"{'header in line' if named else 'no header: examples from line'} {cells.line(0)}"
+    columns = csv_file.Texts(cells, names, int(named))
     return Table(source, columns, named, place, False, (note,), stored)
 
 
@@ -180,9 +172,7 @@ def _position(column: str | None, first: Sequence[str]) -> int:
         return -1
 
 
-def _is_header(
-    source: Path, first: Sequence[str], columns: Sequence[Sequence[str]], label: int
-) -> bool:
+def _is_header(source: Path, first: Sequence[str], cells: csv_file.Cells, label: int) -> bool:
     """Whether a first row has names; refused where it may be either.
 
     A cell that is text over a column of numbers is a name. So is one of a row of text that does not occur
@@ -190,10 +180,11 @@ def _is_header(
     wavelengths, the positions that pandas writes).
     """
     texts = [j for j, cell in enumerate(first) if not _may_be_number(cell)]
-    below = [[cell.strip() for cell in column[1 : 1 + LOOKED_AT]] for column in columns]
+    heads = [cells.head(j, 1 + LOOKED_AT)[1:] for j in range(cells.width)]
+    below = [[cell.strip() for cell in column] for column in heads]
     digits = [[cell for cell in cells if is_number(cell)] for cells in below]
     over = [j for j in texts if digits[j] and all(map(_may_be_number, below[j]))]
-    again = [j for j in texts if columns[j][0] in columns[j][1:]]
+    again = [j for j in texts if cells.again(j)]
     numbers = [float(cell) for cell in first if is_number(cell) and cell.lower() not in MISSING]
     if not numbers:
         return bool(over) or 2 * len(again) < len(texts)
@@ -233,29 +224,6 @@ def _may_be_number(cell: str) -> bool:
     return is_number(cell) or cell.lower() in MISSING
 
 
-def _rows(source: Path) -> list[tuple[int, list[str]]]:
-    """Rows that are not blank, with the line in which each ends."""
-    lines: list[tuple[int, list[str]]] = []
-    last = 0
-    try:
-        with source.open(newline="", encoding="utf-8-sig") as handle:
-            reader = csv.reader(handle, strict=True)
-            for row in reader:
-                last = reader.line_num
-                if row:
-                    lines.append((last, row))
-    except csv.Error as error:
-        raise DataFileError(
-            f"{source}, row that starts in line {last + 1}: {error}; expected fields that are separated "
-            f'by commas and shorter than {csv.field_size_limit()} characters: look for a stray quote (")'
-        ) from error
-    except UnicodeDecodeError as error:
-        raise DataFileError(
-            f"{source} is not UTF-8 text ({error.reason}); convert it first"
-        ) from error
-    return lines
-
-
 # -- Parquet and Arrow ----------------------------------------------------------------------------
 
 
@@ -270,15 +238,15 @@ def read_columns(source: Path, wanted: Sequence[str | None] = ()) -> Table:
     from fast.errors import InvalidParameterError
 
     files = parts(source) if source.is_dir() else [str(source)]
-    tables, counts, first = list[Any](), list[int](), list[str]()
+    empty, counts, first = list[Any](), list[int](), list[str]()
     try:
         for name in files:
             with opened(name) as file:
                 stored = [c for c in index_columns(file.schema) if c not in wanted]
                 names = [c for c in file.schema.names if c not in stored]
-                flat = [c for c in names if not is_listed(file.schema.field(c).type)]
-                tables.append(file.read(flat))
                 counts.append(sum(file.counts))
+            flat = [file.schema.field(c) for c in names if not is_listed(file.schema.field(c).type)]
+            empty.append(file.schema.empty_table().select([field.name for field in flat]))
             first = first or names
             if {*names} != {*first} or len({*names}) < len(names):
                 raise DataFileError(f"{name} has the columns {listed(names)}; expected names that differ, and "
@@ -287,17 +255,40 @@ def read_columns(source: Path, wanted: Sequence[str | None] = ()) -> Table:
         raise DataFileError(str(error)) from error
     import pyarrow as pa  # which is there: files were opened
 
-    try:
-        held = pa.concat_tables(tables, promote_options="permissive")
-    except pa.ArrowException as error:
-        raise DataFileError(
-            f"{source}: its parts differ ({error}); write them with one schema"
-        ) from None
+    def joined(tables: Sequence[Any]) -> Any:
+        try:
+            return pa.concat_tables(tables, promote_options="permissive")
+        except pa.ArrowException as error:
+            raise DataFileError(
+                f"{source}: its parts differ ({error}); write them with one schema"
+            ) from None
+
+    kept = joined(empty).column_names
     if not sum(counts):
         raise DataFileError(f"{source} has no examples; expected one example per row")
-    lists, ends = np.full(sum(counts), None), np.cumsum(counts)
-    lists[:] = [[]] * len(lists)
-    columns = {name: _array(held.column(name)) if name in flat else lists for name in first}
+    ends, size = np.cumsum(counts), max(AT_ONCE, -(-len(kept) // PASSES))
+
+    @lru_cache(1)  # columns are asked for in their order
+    def group(start: int) -> Any:
+        try:
+            tables = []
+            for name, own in zip(files, empty, strict=True):
+                with opened(name) as file:
+                    tables.append(
+                        file.read([c for c in kept[start : start + size] if c in own.column_names])
+                    )
+        except InvalidParameterError as error:
+            raise DataFileError(str(error)) from error
+        return joined(tables)
+
+    def made(name: str) -> np.ndarray:
+        if name in kept:
+            return _array(group(kept.index(name) // size * size).column(name))
+        lists = np.full(sum(counts), None)
+        lists[:] = [[]] * len(lists)
+        return lists
+
+    columns = csv_file.Columns(first, made)
 
     def place(i: int, name: str) -> str:
         part = int(np.searchsorted(ends, i, "right"))

@@ -113,6 +113,7 @@ def _binary(
     own = {"loss": "hinge"}  # SVM-2K without Z
     if not is_two_views(model):
         own = {name: getattr(model, name) for name in ("loss", "nonneg_slack")}
+        own["label_signed"] = getattr(model, "label_signed", False)
         own |= {name: float(getattr(model, name)) for name in ("lam", "free_slack")}
     rest: dict[str, Any] = {
         "rho": float(part.get("rho", 0.0)),

@@ -162,6 +162,8 @@ def number(text: str, names: Names) -> Value:
         ):
             raise UnreadableError(f"formula {text!r}: the sides are {values}")
         return values[0]
+    if found := re.fullmatch(r"min over (\w) >= 0 of (.*)", text):
+        return _minimum(found[2], names, found[1], least=0.0)
     if found := re.fullmatch(r"min over (\w+) >= 0 of (.*)", text):
         return _smooth_minimum(found[2], names, found[1])
     if found := re.fullmatch(r"min over (\w) of (.*)|min_([tp]) (.*)", text):
@@ -254,8 +256,8 @@ def _smooth_minimum(text: str, names: Names, name: str) -> float:
     return float(found.fun)
 
 
-def _minimum(text: str, names: Names, name: str) -> float:
-    """Over a number; over a vector whose minimiser is named, the least of it and of points nearby."""
+def _minimum(text: str, names: Names, name: str, least: float = -np.inf) -> float:
+    """Over a number >= ``least``; over a vector whose minimiser is named, the least of it and of points nearby."""
 
     def f(v: Value) -> float:
         return float(number(text, names.with_(**{name: v})))
@@ -269,6 +271,7 @@ def _minimum(text: str, names: Names, name: str) -> float:
         ]
         return min(map(f, near))
     grid = np.concatenate([-np.geomspace(WIDE, 1e-3, 100), [0.0], np.geomspace(1e-3, WIDE, 100)])
+    grid = grid[grid >= least]
     best = int(np.argmin([f(t) for t in grid]))
     ends = grid[max(0, best - 1)], grid[min(len(grid) - 1, best + 1)]
     found = optimize.minimize_scalar(f, bounds=ends, method="bounded", options={"xatol": 1e-12})

@@ -6,6 +6,7 @@ from verification.faulty_solvers import wrong
 from verification.reference_solvers.projections import (
     Array,
     alpha,
+    at_most,
     beta,
     descending,
     ordered,
@@ -196,3 +197,26 @@ def weights_by_place(a: Array, beta: Array) -> Array:
     """The weights are taken in the order of the entries instead of by size."""
     size = np.maximum(a, 0.0)
     return size - np.maximum(pooled(size - beta), 0)
+
+
+@wrong("knapsack_at_most.projection")
+def capacity_used_up(a: Array, b: Array, low: Array, high: Array, capacity: float) -> Array:
+    """The capacity is used up, as far as the bounds allow, also where a between them takes less."""
+    x = at_most(a, b, low, high, capacity)
+    return x if b @ x >= capacity else -at_most(-a, b, -high, -low, -capacity)
+
+
+@wrong("knapsack_at_most.projection")
+def bounds_afterwards(a: Array, b: Array, low: Array, high: Array, capacity: float) -> Array:
+    """Projected on the half-space <b,x> <= capacity, then clipped: the clip changes <b,x> again."""
+    share = max(float(b @ a) - capacity, 0.0) / max(float(b @ b), 1e-300)
+    return np.clip(a - share * b, low, high)
+
+
+@wrong("knapsack_at_most.projection")
+def capacity_before_the_bounds(
+    a: Array, b: Array, low: Array, high: Array, capacity: float
+) -> Array:
+    """Whether the capacity is met is asked of a, not of a between the bounds."""
+    met = float(b @ a) <= capacity
+    return np.clip(a, low, high) if met else at_most(a, b, low, high, capacity)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from refsolve import catalogue, exact
+from refsolve.formulas import objects
 from verification.paper_statements import _erm
 from verification.paper_statements._compared import ROUNDED, SOLVED, Compared, first, floats
 from verification.paper_statements._cone import VARIANTS, project_cone, project_simplex
@@ -211,13 +212,23 @@ def _projections(inputs: Inputs) -> Iterator[Compared]:
     yield from _set("topk_simplex_alpha", a, project_simplex(a, k, rho, sized["r"]), **sized)
 
 
+def _budget(inputs: Inputs) -> Iterator[Compared]:
+    params = {n: objects(inputs[n]) for n in ("b", "low", "high")}
+    given = {**params, "capacity": inputs["capacity"]}
+    wanted = exact.project("knapsack_at_most", inputs["a"], **given).x
+    yield from _set("knapsack_at_most", inputs["a"], wanted, **given)
+
+
 def _set(object_name: str, a: Any, wanted: Any, **params: Any) -> Iterator[Compared]:
     """The projection of fast; the exact one before the declared constraints and support function."""
     import cvxpy as cp
 
     import fast
 
-    numbers = {n: float(v) if isinstance(v, Fraction) else v for n, v in params.items()}
+    numbers = {
+        n: floats(v) if np.ndim(v) else float(v) if isinstance(v, Fraction) else v
+        for n, v in params.items()
+    }
     size, module, exactly = (
         max(1.0, float(abs(floats(a)).max())),
         catalogue.load(object_name),
@@ -340,6 +351,7 @@ RULES: tuple[tuple[set[str], Callable[[Inputs], Iterator[Compared]]], ...] = (
     ({"s", "t"}, _lists),
     ({"W", "X", "y", "k"}, _rows),
     ({"a", "b", "c", "k"}, _sum),
+    ({"a", "b", "low", "high", "capacity"}, _budget),
     ({"a", "k", "rho"}, _projections),
     ({"a", "k", "r"}, _projections),
     ({"d", "k"}, _shapes),

@@ -206,6 +206,23 @@ def ordered(
     return x
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # infinite bounds, weights of 0
+def at_most(a: Array, b: Array, low: Array, high: Array, capacity: float) -> Array:
+    """Projection on the knapsack of at most its capacity: the first piece of <b,x(t)>, t >= 0, that meets it."""
+    a, b, low, high = (np.asarray(v, dtype=float) for v in (a, b, low, high))
+    knots = np.concatenate([(a - low) / b, (a - high) / b])
+    knots = np.unique([0.0, *knots[np.isfinite(knots) & (knots > 0)]])
+    excess = [float(b @ np.clip(a - t * b, low, high)) - capacity for t in knots]
+    passed = int(np.searchsorted(-np.array(excess), 0.0))  # the knots where there is too much
+    if passed == 0:
+        return np.clip(a, low, high)
+    last = float(knots[passed - 1])
+    inside = (last + knots[passed]) / 2 if passed < knots.size else last + max(last, 1.0)
+    free = (a - inside * b > low) & (a - inside * b < high)
+    slope = float(b[free] @ b[free]) or np.inf
+    return np.clip(a - (last + excess[passed - 1] / slope) * b, low, high)
+
+
 @np.errstate(over="ignore", invalid="ignore")  # sizes near the largest float
 def update(
     project: Project,

@@ -67,6 +67,7 @@ ENTROPIES: dict[str, Solver] = {
 SOLVERS: dict[str, Solver] = {
     **{f"topk_simplex_{variant}.projection": solver for variant, solver in VARIANTS.items()},
     "topk_cone.projection": projections.unbounded,
+    "knapsack_at_most.projection": projections.at_most,
     **{
         f"{kind}topk_hinge_{variant}.{name}": make(project)
         for kind in ("", "smooth_")

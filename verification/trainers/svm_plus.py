@@ -27,6 +27,7 @@ VARIANTS = (
     "kernels",
     "kernels, own slacks",
     "both",
+    "the label's sign",
 )
 
 
@@ -39,7 +40,8 @@ def instances(profile: str, seed: int, object_name: str) -> list[Instance]:
         given = draw(rng, family)
         if variant in ("the other xi", "both"):
             given["nonneg_slack"] = object_name == OBJECTS[0]
-        if variant in ("own slacks", "kernels, own slacks", "both"):
+        given |= {"label_signed": True} if variant == "the label's sign" else {}
+        if variant in ("own slacks", "kernels, own slacks", "both", "the label's sign"):
             given["free_slack"] = float(10.0 ** rng.integers(-2, 2))
         if variant.startswith("kernels"):
             given |= {"K": rbf_kernel(given.pop("X")), "Kz": rbf_kernel(given.pop("Z"))}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 from verification.paper_statements import Inputs, Rng, Trial
 from verification.paper_statements._cone import (
@@ -11,8 +12,8 @@ from verification.paper_statements._cone import (
     project_cone,
     project_simplex,
 )
-from verification.paper_statements._rational import Vector
-from verification.paper_statements._topk import ZERO, kth, top
+from verification.paper_statements._rational import Vector, dot, draw_vector, maximise, put
+from verification.paper_statements._topk import ONE, ZERO, inside, kth, top
 from verification.paper_statements.lapin_2015 import stated
 
 # ==========================================================================================
@@ -377,4 +378,82 @@ RULE = stated(
         "without p": {"multiplier": lambda t, p, k, rho, r: t - rho * r},
         "without the bias": {"multiplier": lambda t, p, k, rho, r: t + p / k},
     },
+)
+
+
+# ==========================================================================================
+# Section 4.1: the continuous quadratic knapsack problem.
+# ==========================================================================================
+
+
+def budgeted(
+    a: Vector, b: Vector, low: Vector, high: Vector, capacity: Fraction, least: Fraction
+) -> Vector:
+    """X = min{max{a - t b, low}, high} with the least t >= ``least`` for which <b,x> <= capacity."""
+
+    def at(t: Fraction) -> Vector:
+        return [min(max(v - t * w, lo), hi) for v, w, lo, hi in zip(a, b, low, high, strict=True)]
+
+    ends = [(v - end) / w for v, w, *ends in zip(a, b, low, high, strict=True) if w for end in ends]
+    knots = [least, *sorted(t for t in ends if t > least)]
+    met = next((i for i, t in enumerate(knots) if dot(b, at(t)) <= capacity), len(knots) - 1)
+    t = knots[met]
+    if met > 0:
+        before = knots[met - 1]
+        more, less = dot(b, at(before)), dot(b, at(t))
+        t = before + (more - capacity) / (more - less) * (t - before)
+    return at(t)
+
+
+def _draw_budget(rng: Rng) -> Inputs:
+    d = int(rng.integers(1, 5))
+    low = draw_vector(rng, d)
+    high = [v + int(w) for v, w in zip(low, rng.integers(0, 4, d), strict=True)]
+    b = draw_vector(rng, d, 3, 1)
+    least = sum((w * (lo if w > 0 else hi) for w, lo, hi in zip(b, low, high, strict=True)), ZERO)
+    capacity = least + Fraction(int(rng.integers(0, 13)), 2)
+    return {"a": draw_vector(rng, d), "b": b, "low": low, "high": high, "capacity": capacity}
+
+
+def _check_budget(
+    trial: Trial, *, a: Vector, b: Vector, low: Vector, high: Vector, capacity: Fraction,
+    least: Fraction,
+) -> None:  # fmt: skip
+    """No point y of the set has <a - x, y - x> > 0."""
+    x, d = budgeted(a, b, low, high, capacity, least), len(a)
+    units = [put([ZERO] * (d - 1), i, sign) for sign in (ONE, -ONE) for i in range(d)]
+    rows, limits = [*units, b], [*high, *(-v for v in low), capacity]
+    room = [limit - dot(row, x) for row, limit in zip(rows, limits, strict=True)]
+    descent = [v - w for v, w in zip(a, x, strict=True)]
+    best = inside(x, (rows, limits)) and maximise(descent, rows, room).value == ZERO
+    trial.exactly(best, "it is not the projection", x=x)
+
+
+BUDGET = stated(
+    "Knapsack problem",
+    draw=_draw_budget,
+    check=_check_budget,
+    says={"least": ZERO},
+    wrong={"t of any sign": {"least": Fraction(-1000)}, "t >= 1": {"least": ONE}},
+)
+
+
+def _draw_simplex(rng: Rng) -> Inputs:
+    a = draw_vector(rng, int(rng.integers(1, 6)))
+    low, high = [ZERO] * len(a), [ONE] * len(a)
+    return {"a": a, "b": high, "low": low, "high": high, "capacity": ONE}
+
+
+def _check_simplex(trial: Trial, *, a: Vector, least: Fraction, **given: Any) -> None:
+    x = budgeted(a, **given, least=least)
+    right = project_simplex(a, 1, ZERO, ONE)
+    trial.exactly(x == right, "another point than the projection", x=x, projection=right)
+
+
+SIMPLEX = stated(
+    "Knapsack problem, the simplex",
+    draw=_draw_simplex,
+    check=_check_simplex,
+    says={"least": ZERO},
+    wrong={"<1,x> = 1": {"least": Fraction(-1000)}},
 )

@@ -1,0 +1,211 @@
+"""The cells of a CSV file as text: by pyarrow where it is installed, else, and where a file is wrong, by Python."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from verification.errors import DataFileError
+
+SEPARATED = "rows of one length, separated by commas (no semicolons or tabs), with decimal points"
+#: A quoted field without quotes and line breaks in it; others are left to Python's reader.
+QUOTED = re.compile(rb'"(?<=[,\r\n]")[^"\r\n]*"(?=[,\r\n]|$)')
+FIRST = re.compile(rb"[^\r\n]+")
+BLOCK = 1 << 20
+
+
+class Cells(Protocol):
+    """Rows of cells, the first of which may be a header; ``len`` is their number."""
+
+    width: int
+
+    def __len__(self) -> int: ...
+
+    def head(self, j: int, n: int) -> list[str]:
+        """The first n cells of a column."""
+
+    def again(self, j: int) -> bool:
+        """Whether the first cell of a column occurs in it again."""
+
+    def text(self, j: int, first: int) -> np.ndarray:
+        """A column from row ``first`` on, as objects."""
+
+    def numbers(self, j: int, first: int) -> np.ndarray | None:
+        """The column as float64, where that is known at once and all of it is finite."""
+
+    def line(self, i: int) -> int:
+        """The line in which row i ends."""
+
+
+class Columns(Mapping[str, np.ndarray]):
+    """Columns by name, made when they are asked for."""
+
+    def __init__(self, names: Sequence[str], made: Callable[[str], np.ndarray]) -> None:
+        self.names, self.made = dict.fromkeys(names), made
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self.names:
+            raise KeyError(name)
+        return self.made(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+class Texts(Columns):
+    """Columns of cells, without the first rows."""
+
+    def __init__(self, cells: Cells, names: Sequence[str], first: int) -> None:
+        at = {name: j for j, name in enumerate(names)}
+        super().__init__(names, lambda name: cells.text(at[name], first))
+        self.numbers: Callable[[str], np.ndarray | None]
+        self.numbers = lambda name: cells.numbers(at[name], first)
+
+
+def read(source: Path) -> Cells:
+    """The cells of the rows that are not blank.
+
+    Raises
+    ------
+    DataFileError
+        No rows, rows of different lengths, stray quotes, no UTF-8.
+    """
+    return _arrow(source) or _Python(source)
+
+
+class _Python:
+    """Cells that Python's reader found."""
+
+    def __init__(self, source: Path) -> None:
+        lines = _rows(source)
+        if not lines:
+            raise DataFileError(f"{source} is empty; expected one example per row")
+        self.width = len(lines[0][1])
+        for i, row in lines:
+            if len(row) != self.width:
+                raise DataFileError(
+                    f"{source}, line {i}: {len(row)} fields where line {lines[0][0]} has {self.width}; "
+                    f"expected {SEPARATED}"
+                )
+        self.lines, self.columns = (
+            [i for i, _ in lines],
+            list(zip(*(r for _, r in lines), strict=True)),
+        )
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def head(self, j: int, n: int) -> list[str]:
+        return list(self.columns[j][:n])
+
+    def again(self, j: int) -> bool:
+        return self.columns[j][0] in self.columns[j][1:]
+
+    def text(self, j: int, first: int) -> np.ndarray:
+        return np.array(self.columns[j][first:], object)
+
+    def numbers(self, j: int, first: int) -> np.ndarray | None:
+        return None
+
+    def line(self, i: int) -> int:
+        return self.lines[i]
+
+
+class _Arrow:
+    """Cells that pyarrow found in a file of plain fields: no line break lies within a field."""
+
+    def __init__(self, source: Path, table: Any) -> None:
+        self.source, self.table, self.width = source, table, table.num_columns
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def head(self, j: int, n: int) -> list[str]:
+        return list(self.table.column(j).slice(0, n).to_pylist())
+
+    def again(self, j: int) -> bool:
+        from pyarrow.compute import equal
+
+        column = self.table.column(j)
+        return bool(np.any(equal(column.slice(1), column[0]).to_numpy()))
+
+    def text(self, j: int, first: int) -> np.ndarray:
+        return np.array(self.table.column(j).slice(first).to_pylist(), object)
+
+    def numbers(self, j: int, first: int) -> np.ndarray | None:
+        import pyarrow as pa
+
+        try:
+            found = np.asarray(self.table.column(j).slice(first).cast(pa.float64()).to_numpy())
+        except pa.ArrowInvalid:
+            return None
+        return found if np.isfinite(found).all() else None
+
+    def line(self, i: int) -> int:
+        with self.source.open("rb") as lines:
+            full = (n for n, line in enumerate(lines, 1) if line.strip(b"\r\n"))
+            return next(islice(full, i, None))
+
+
+def _arrow(source: Path) -> _Arrow | None:
+    """None where pyarrow is missing, or the file is one that Python's reader has to judge."""
+    try:
+        import pyarrow as pa
+        from pyarrow import csv as reader
+    except ImportError:
+        return None
+    text = source.read_bytes()
+    found = FIRST.search(text)
+    line = found.group() if found else b""
+    width = line.count(b",") + 1
+    plain = b"\0" not in text and text.count(b"\r") == text.count(b"\r\n")
+    if quotes := text.count(b'"'):
+        plain = plain and len(QUOTED.findall(b"\n" + text)) * 2 == quotes
+    if width == 1 or not plain:
+        return None
+    if b'"' in line:  # which may hold commas
+        width = len(next(csv.reader([line.decode("utf-8-sig", "replace")])))
+    names = [f"f{j}" for j in range(width)]
+    strings = dict.fromkeys(names, pa.string())
+    try:
+        table = reader.read_csv(
+            pa.BufferReader(text),
+            reader.ReadOptions(use_threads=False, block_size=max(BLOCK, 4 * len(line)),
+                               autogenerate_column_names=True),
+            convert_options=reader.ConvertOptions(column_types=strings, strings_can_be_null=False),
+        )  # fmt: skip
+    except pa.ArrowInvalid:
+        return None
+    return _Arrow(source, table) if table.column_names == names else None
+
+
+def _rows(source: Path) -> list[tuple[int, list[str]]]:
+    """Rows that are not blank, with the line in which each ends."""
+    lines: list[tuple[int, list[str]]] = []
+    last = 0
+    try:
+        with source.open(newline="", encoding="utf-8-sig") as handle:
+            reader = csv.reader(handle, strict=True)
+            for row in reader:
+                last = reader.line_num
+                if row:
+                    lines.append((last, row))
+    except csv.Error as error:
+        raise DataFileError(
+            f"{source}, row that starts in line {last + 1}: {error}; expected fields that are separated "
+            f'by commas and shorter than {csv.field_size_limit()} characters: look for a stray quote (")'
+        ) from error
+    except UnicodeDecodeError as error:
+        raise DataFileError(
+            f"{source} is not UTF-8 text ({error.reason}); convert it first"
+        ) from error
+    return lines
