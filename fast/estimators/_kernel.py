@@ -12,7 +12,7 @@ from scipy.linalg.lapack import dpstrf
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.families import Loss
 from fast.models.multiclass_erm import TrainingResult
-from fast.models.svm import SHARE, WHOLE
+from fast.models.svm import budget
 from fast.solvers import kernel_smo
 from fast.solvers.box_interior_point import MatrixGram
 from fast.solvers.kernel_rows import KernelRows, RowGram
@@ -163,10 +163,9 @@ def two_classes(
     P = 1/2 <b, f> + sum_i r_i L(1 - y_i f_i),   D = sum_i a_i - gamma/2 a_i^2/r_i - 1/2 <b, f>
     """
     n, y = len(encoded), np.where(encoded == 1, 1.0, -1.0)
-    most = SHARE * n * n if n <= WHOLE else np.inf
     found = kernel_smo.train(
-        gram, y, r, gamma=gamma, free=False, tol=tol, max_iter=max_iter, most=most, report=report,
-        start=start,
+        gram, y, r, gamma=gamma, free=False, tol=tol, max_iter=max_iter, most=budget(n),
+        report=report, start=start,
     )  # fmt: skip
     a, b = found.alpha, found.alpha * y
 

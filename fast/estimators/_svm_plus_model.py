@@ -154,7 +154,7 @@ class PrivilegedModel(CertifiedClassifier):
         else:
             fitted["_map"] = self._kernel(self.kernel, self.gamma, X, weight)
             with named(kernel_params="kernel"):
-                if Z is None and not problem.squared and len(kept) > FEW:
+                if Z is None and len(kept) > FEW:
                     problem.K = fitted["_map"].rows(X if every else X[kept])
                 if problem.K is None:
                     K = square("X", fitted["_map"].between(X), n)

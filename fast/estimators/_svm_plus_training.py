@@ -209,8 +209,6 @@ def plain(problem: Problem) -> Trainer:
         K = check_kernel_matrix("K", K)
         check_shifted("K", K)
     machine = svm.Machine(problem.X, K, problem.C * problem.omega, problem.squared)
-    if machine.together:
-        return lambda labels, rounds, report: machine.all(labels, problem.tol, rounds, report)
     return one_by_one(lambda y, rounds, report: machine.one(y, problem.tol, rounds, report))
 
 

@@ -30,6 +30,8 @@ TINY = 1e-300
 class MatrixGram:
     """K itself."""
 
+    held: Any = None  # rows that a solver keeps
+
     def __init__(self, K: np.ndarray) -> None:
         self.K, self.n = K, len(K)
         self.diagonal = K.diagonal()

@@ -26,6 +26,8 @@ class KernelRows:
     which is then computed here, about the mean: what examples have in common costs no digits.
     """
 
+    held: Any = None  # rows that a solver keeps
+
     def __init__(
         self, X: Any, between: Between, gamma: float | None = None, constant: float = 0.0,
         scale: float = 1.0,

@@ -3,9 +3,9 @@
 max D(b) = <y, b> - 1/2 b'K b - 1/2 sum_i ridge_i b_i^2,   0 <= y_i b_i <= cost_i,   1'b = 0 if free
 
 The model is f = K b, plus an offset that costs nothing if ``free``; the ridge gamma/cost_i belongs to
-the smooth hinge. Two coordinates move at a time: with 1'b = 0 the pair of Fan, Chen and Lin ("Working
-set selection using second order information", JMLR 2005), else the one that gains most alone and the
-partner that gains most after it, as Steinwart, Hush and Scovel ("Training SVMs without offset", 2011).
+the smooth hinge. Two coordinates move at a time, one up and one down, as Fan, Chen and Lin choose them
+("Working set selection using second order information", JMLR 2005). Where the sum of b is free there is
+one coordinate more, without bounds and with a row of 0: a pair with it moves the other one alone.
 
 The gradient v = y - K b - ridge b is kept in step, with rows in float32. P and D follow from it. Where
 they meet, f is computed once more in float64: the gap is that of b itself, and if rounding has hidden
@@ -102,12 +102,19 @@ def partner(v, falls, row, diagonal, top, own, flat, out):
 
 
 @kernel
+def rooms(t, y, b, cost):
+    """How far b_t may rise and fall; a label of 0 has no bounds."""
+    if y[t] == 0.0:
+        return np.inf, np.inf
+    return (cost[t] - b[t], b[t]) if y[t] > 0.0 else (-b[t], cost[t] + b[t])
+
+
+@kernel
 def allow(t, y, b, cost, rises, falls):
     """Note whether b_t may rise (0, else NEVER) and fall (1, else 0)."""
-    a = y[t] * b[t]
-    up, down = (a < cost[t], a > 0.0) if y[t] > 0.0 else (a > 0.0, a < cost[t])
-    rises[t] = 0.0 if up else NEVER
-    falls[t] = 1.0 if down else 0.0
+    up, down = rooms(t, y, b, cost)
+    rises[t] = 0.0 if up > 0.0 else NEVER
+    falls[t] = 1.0 if down > 0.0 else 0.0
 
 
 @kernel
@@ -118,17 +125,11 @@ def allow_all(y, b, cost, rises, falls):
 
 
 @kernel
-def put(t, value, y, b, cost):
-    """B_t = value, at most at the end of its box; how far it went."""
-    before = b[t]
-    a = min(max(y[t] * value, 0.0), cost[t])
-    b[t] = y[t] * a
-    return b[t] - before
+def pairs(cache, slot, used, y, cost, diagonal, ridge, b, v, rises, falls, out, flat, eps, most):
+    """Steps of two coordinates that keep the sum of b, until no violation exceeds eps.
 
-
-@kernel
-def paired(cache, slot, used, y, cost, diagonal, ridge, b, v, rises, falls, out, flat, eps, most):
-    """Steps that keep the sum of b, until no violation exceeds eps: outcome, rows wanted and kept, steps."""
+    How it came out, the row wanted and the one that must stay, and the steps taken.
+    """
     up = steepest(v, rises, cache[0], cache[0], 0.0, 0.0, out)
     for taken in range(most):
         if slot[up] < 0:
@@ -141,9 +142,7 @@ def paired(cache, slot, used, y, cost, diagonal, ridge, b, v, rises, falls, out,
             return WANTED, down, up, taken
         used[slot[up]] = used[slot[down]] = used[-1] = used[-1] + 1
         step = (v[up] - v[down]) / max(diagonal[up] + diagonal[down] - 2.0 * row[down], flat)
-        a_up, a_down = y[up] * b[up], y[down] * b[down]
-        room_up = cost[up] - a_up if y[up] > 0.0 else a_up
-        room_down = a_down if y[down] > 0.0 else cost[down] - a_down
+        room_up, room_down = rooms(up, y, b, cost)[0], rooms(down, y, b, cost)[1]
         step = min(step, room_up, room_down)
         for t, sign, room in ((up, 1.0, room_up), (down, -1.0, room_down)):
             if step < room:
@@ -156,138 +155,26 @@ def paired(cache, slot, used, y, cost, diagonal, ridge, b, v, rises, falls, out,
     return TIRED, -1, -1, most
 
 
-@kernel
-def moved_alone(v, rises, falls, diagonal, row, other, first, second, out):
-    """V -= first row + second other; gains of steps of one coordinate then, and the largest."""
-    most = 0.0
-    for t in range(len(v)):
-        v[t] -= first * row[t] + second * other[t]
-        slope = larger(larger(v[t] + rises[t], -falls[t] * v[t]), 0.0)
-        out[t] = slope * slope / diagonal[t]
-        most = larger(out[t], most)
-    return most
-
-
-@kernel
-def leader(v, rises, falls, diagonal, row, other, first, second, out):
-    """V -= first row + second other; the coordinate that gains most alone then, -1 if none does."""
-    n, best, home = len(v), 0.0, -1
-    for start in range(0, n, BLOCK):
-        part = slice(start, min(start + BLOCK, n))
-        most = moved_alone(
-            v[part], rises[part], falls[part], diagonal[part], row[part], other[part], first,
-            second, out,
-        )  # fmt: skip
-        if most > best:
-            best, home = most, start
-    if home < 0:
-        return -1
-    part = slice(home, min(home + BLOCK, n))
-    moved_alone(
-        v[part], rises[part], falls[part], diagonal[part], row[part], other[part], 0.0, 0.0, out
-    )
-    return home + place(out[: len(v[part])], best)
-
-
-@kernel
-def gains_after(v, rises, falls, row, diagonal, step, own, flat, out):
-    """Gains of a step of one coordinate after a step of ``row``'s, the largest, and the worst slope."""
-    most, worst = 0.0, 0.0
-    for t in range(len(v)):
-        worst = larger(larger(v[t] + rises[t], -falls[t] * v[t]), worst)
-        after = v[t] - step * row[t]
-        slope = larger(larger(after + rises[t], -falls[t] * after), 0.0)
-        out[t] = slope * slope / larger(diagonal[t] - row[t] * row[t] / own, flat)
-        most = larger(out[t], most)
-    return most, worst
-
-
-@kernel
-def follower(v, rises, falls, row, diagonal, step, own, flat, out):
-    """The partner that gains most after a step of ``row``'s, -1 if none gains; the worst slope."""
-    n, best, home, worst = len(v), 0.0, -1, 0.0
-    for start in range(0, n, BLOCK):
-        part = slice(start, min(start + BLOCK, n))
-        most, there = gains_after(
-            v[part], rises[part], falls[part], row[part], diagonal[part], step, own, flat, out
-        )
-        worst = max(worst, there)
-        if most > best:
-            best, home = most, start
-    if home < 0:
-        return -1, worst
-    part = slice(home, min(home + BLOCK, n))
-    gains_after(v[part], rises[part], falls[part], row[part], diagonal[part], step, own, flat, out)
-    return home + place(out[: len(v[part])], best), worst
-
-
-@kernel
-def separate(cache, slot, used, y, cost, diagonal, ridge, b, v, rises, falls, out, flat, eps, most):
-    """`paired` where the sum of b is free."""
-    i = leader(v, rises, falls, diagonal, cache[0], cache[0], 0.0, 0.0, out)
-    for taken in range(most):
-        if i < 0:
-            return DONE, -1, -1, taken
-        if slot[i] < 0:
-            return WANTED, i, i, taken
-        row = cache[slot[i]]
-        before = b[i]
-        step = put(i, before + v[i] / diagonal[i], y, b, cost)
-        b[i] = before
-        rises[i], falls[i] = NEVER, 0.0  # no partner of its own
-        j, worst = follower(v, rises, falls, row, diagonal, step, diagonal[i], flat, out)
-        allow(i, y, b, cost, rises, falls)
-        if max(worst, abs(v[i])) <= eps:
-            return DONE, -1, -1, taken
-        if j >= 0 and slot[j] < 0:
-            return WANTED, j, i, taken
-        used[slot[i]] = used[-1] = used[-1] + 1
-        other, second = row, 0.0
-        if j >= 0:
-            used[slot[j]] = used[-1]
-            other = cache[slot[j]]
-            first, second = best_pair(i, j, row[j], y, cost, diagonal, b, v, flat)
-            v[j] -= ridge[j] * second
-            allow(j, y, b, cost, rises, falls)
-        else:
-            first = put(i, before + step, y, b, cost)
-        v[i] -= ridge[i] * first
-        allow(i, y, b, cost, rises, falls)
-        i = leader(v, rises, falls, diagonal, row, other, first, second, out)
-    return TIRED, -1, -1, most
-
-
-@kernel
-def best_pair(i, j, k, y, cost, diagonal, b, v, flat):
-    """The best b_i and b_j in their boxes; how far both went."""
-    p, q = diagonal[i], diagonal[j]
-    start_i, start_j = b[i], b[j]
-    determinant = p * q - k * k
-    if determinant > flat * p:
-        first = put(i, start_i + (q * v[i] - k * v[j]) / determinant, y, b, cost)
-        second = put(j, start_j + (p * v[j] - k * v[i]) / determinant, y, b, cost)
-        if abs(q * v[i] - k * v[j] - determinant * first) <= 1e-9 * determinant * abs(first):
-            if abs(p * v[j] - k * v[i] - determinant * second) <= 1e-9 * determinant * abs(second):
-                return first, second
-    b[i], b[j] = start_i, start_j
-    for _ in range(4):  # an end of a box is met, and coordinates in turn then meet the best of it
-        put(i, start_i + (v[i] - k * (b[j] - start_j)) / p, y, b, cost)
-        put(j, start_j + (v[j] - k * (b[i] - start_i)) / q, y, b, cost)
-    return b[i] - start_i, b[j] - start_j
-
-
 class RowCache:
-    """Rows of K at some columns, as they are asked for; those not used for longest make room."""
+    """Rows of K at some columns, as they are asked for; those not used for longest make room.
 
-    def __init__(self, gram: Any, columns: np.ndarray | None, memory: int, dtype: Any) -> None:
+    Unless ``free`` there is one coordinate more, whose row is 0.
+    """
+
+    def __init__(
+        self, gram: Any, columns: np.ndarray | None, free: bool, memory: int, dtype: Any
+    ) -> None:
         n = self.n = gram.n if columns is None else len(columns)
+        more = self.more = 0 if free else 1
         self.gram, self.columns, self.dtype = gram, columns, dtype
-        self.capacity = min(n, max(memory // (n * np.dtype(dtype).itemsize), 4))
+        self.capacity = min(n, max(memory // (n * np.dtype(dtype).itemsize), 4)) + more
         self.ahead = max(AHEAD // n, 32)
-        self.values = np.zeros((self.capacity, n), dtype)  # touched where rows come
-        self.slot, self.holds = np.full(n, -1), np.full(self.capacity, -1)
+        self.values = np.zeros((self.capacity, n + more), dtype)  # touched where rows come
+        self.slot, self.holds = np.full(n + more, -1), np.full(self.capacity, -1)
         self.used = np.zeros(self.capacity + 1, np.int64)  # when; the last entry is the clock
-        self.filled = 0
+        self.filled = more
+        if more:
+            self.slot[n], self.holds[0] = 0, n
 
     @property
     def full(self) -> bool:
@@ -300,17 +187,18 @@ class RowCache:
             which, at = np.array([wanted]), self.filled
             if self.full:
                 self.used[self.slot[kept]] = self.used[-1]
-                at = int(self.used[:-1].argmin())
+                at = self.more + int(self.used[self.more : -1].argmin())
                 self.slot[self.holds[at]] = -1
         else:
             urgency[self.slot >= 0] = -np.inf
-            urgency[wanted] = np.inf
+            urgency[wanted], urgency = np.inf, urgency[: self.n]
             many, at = min(self.ahead, self.capacity - self.filled), self.filled
+            many = min(many, self.n)
             which = np.argpartition(urgency, self.n - many)[self.n - many :]
             which = which[urgency[which] > -np.inf]
         end = at + len(which)
         given = which if self.columns is None else self.columns[which]
-        self.gram.rows(given, self.dtype, self.columns, self.values[at:end])
+        self.gram.rows(given, self.dtype, self.columns, self.values[at:end, : self.n])
         self.slot[which], self.holds[at:end] = np.arange(at, end), which
         self.filled = max(self.filled, end)
         self.used[-1] += 1
@@ -345,7 +233,7 @@ class KernelSMO:
         self.memory, self.dtype = memory, np.float32
         self.b, self.f, self.offset = np.zeros(len(y)), np.zeros(len(y)), 0.0
         self.eps, self.taken = START, 0
-        self.v, self.rows = y.copy(), None  # the gradient, and rows at all columns
+        self.v = y.copy()
 
     def objectives(self, b: np.ndarray, f: np.ndarray) -> tuple[float, float, float]:
         """P, D and the best offset for scores f = K b."""
@@ -380,6 +268,7 @@ class KernelSMO:
         while total < most and self.eps > SMALLEST:
             outcome, taken = part.steps(self.eps, min(most - total, PATIENCE * part.n))
             total += taken
+            part.store(self)
             if part.active is None:
                 primal, dual, _ = self.objectives(self.b, self.y - self.v - self.ridge * self.b)
                 gap = certified_gap(primal, dual)
@@ -387,10 +276,8 @@ class KernelSMO:
                     break
                 if outcome == DONE:
                     self.lower(gap, tol)
-            else:
-                part.store(self)
-                if outcome == DONE:
-                    break
+            elif outcome == DONE:
+                break
             if self.taken + total > SHRINK_AFTER * self.gram.n:
                 open_ = part.undecided()
                 if len(open_) <= SHRUNK * part.n:
@@ -408,28 +295,29 @@ class _Part:
 
     def __init__(self, whole: KernelSMO, active: np.ndarray) -> None:
         self.active = active if len(active) else None
-        names = ("y", "cost", "ridge", "diagonal", "b", "v")
-        for name in names:
+        for name in ("y", "cost", "ridge", "diagonal", "b", "v"):
             values = getattr(whole, name)
-            setattr(self, name, values if self.active is None else values[active])
-        self.free, self.flat, self.n = whole.free, whole.flat, len(self.y)
+            values = values if self.active is None else values[active]
+            setattr(self, name, values if whole.free else np.append(values, 0.0))
+        self.flat, self.n = whole.flat, len(self.y)
         self.rises, self.falls = np.empty((2, self.n))
         self.out = np.empty(BLOCK)
-        if self.active is None:
-            if whole.rows is None or whole.rows.dtype != whole.dtype:
-                whole.rows = RowCache(whole.gram, None, whole.memory, whole.dtype)
-            self.cache = whole.rows
+        memory, dtype = whole.memory, whole.dtype
+        if self.active is None:  # rows at all columns serve other labels, too
+            held = whole.gram.held
+            if held is None or held.dtype != dtype:
+                held = whole.gram.held = RowCache(whole.gram, None, whole.free, memory, dtype)
+            self.cache = held
         else:
-            self.cache = RowCache(whole.gram, active, whole.memory, whole.dtype)
+            self.cache = RowCache(whole.gram, active, whole.free, memory, dtype)
 
     def steps(self, eps: float, most: int) -> tuple[int, int]:
         """How it came out, and how many."""
         cache, total = self.cache, 0
         rises, falls = self.rises, self.falls
         allow_all(self.y, self.b, self.cost, rises, falls)
-        advance = paired if self.free else separate
         while True:
-            outcome, wanted, kept, taken = advance(
+            outcome, wanted, kept, taken = pairs(
                 cache.values, cache.slot, cache.used, self.y, self.cost, self.diagonal, self.ridge,
                 self.b, self.v, rises, falls, self.out, self.flat, eps, most - total,
             )  # fmt: skip
@@ -447,20 +335,20 @@ class _Part:
         """Coordinates that are not at an end of their box, or not clearly."""
         rises, falls = self.rises == 0.0, self.falls > 0.0
         high, low = self.range()
-        return np.flatnonzero((rises | (self.v <= high)) & (falls | (self.v >= low)) & (rises | falls))
+        count = self.cache.n
+        return np.flatnonzero(((rises | (self.v <= high)) & (falls | (self.v >= low)) & (rises | falls))[:count])
 
     def range(self) -> tuple[float, float]:
         """Between which gradients the violations lie."""
         high = float((self.v + self.rises).max())
         low = float(np.where(self.falls > 0.0, self.v, np.inf).min())
-        if not self.free:
-            high = max(high, -low)
-            low = -high
         return high, low
 
     def store(self, whole: KernelSMO) -> None:
-        """Take b and v back."""
-        whole.b[self.active], whole.v[self.active] = self.b, self.v
+        """Put b and v back."""
+        where = slice(None) if self.active is None else self.active
+        count = len(whole.b[where])
+        whole.b[where], whole.v[where] = self.b[:count], self.v[:count]
 
 
 def train(

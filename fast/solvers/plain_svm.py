@@ -42,17 +42,6 @@ class PlainState(TrainingState):
     model: Any = None
 
 
-def recertify(result: Any, gram: MatrixGram, y: np.ndarray, cost: np.ndarray) -> Any:
-    """A kernel trainer's result for Q = diag(1/c), with P, b and D of the ordinary SVM, in place."""
-    state = PlainState()
-    for a in (result.alpha, result.coef * y):
-        take(state, gram, y, cost, True, a, float(result.b))
-    result.coef, result.b, result.alpha = state.coef, state.b, state.alpha
-    result.claim(state.primal, state.dual)
-    result.collapsed = False
-    return result
-
-
 def centred_factor(X: Any) -> tuple[Any, np.ndarray]:
     """X as float64 and without its mean, which b absorbs; CSR stays as it is."""
     if is_sparse(X):
