@@ -170,8 +170,7 @@ def two_classes(
     a, b = found.alpha, found.alpha * y
 
     def bounds(real: Any) -> tuple[float, float]:
-        whole = isinstance(gram, MatrixGram)
-        space: Gram = Gram(gram.K, real) if whole else RowGram(gram, real)
+        space = RowGram(gram, real) if isinstance(gram, KernelRows) else Gram(gram.K, real)
         eps, p, mass, smooth = space.eps, b.astype(real), r.astype(real), real(gamma)
         f, (square, off) = space.values(p), space.square(p)
         z = np.maximum(1 - y * f + space.slip(p) + 4 * eps * (1 + abs(f)), 0)

@@ -62,7 +62,7 @@ class View:
 
     def __init__(self, X: Any, K: Any) -> None:
         self.mean, self.centred = None, None
-        self.gram: FactorGram | MatrixGram | KernelRows
+        self.gram: Any
         if X is None:
             self.gram = K if isinstance(K, KernelRows) else MatrixGram(K)
         elif X.shape[0] > X.shape[1]:
@@ -97,7 +97,8 @@ class Machine(View):
 
     def one(self, y: np.ndarray, tol: float, max_iter: int, report: Any) -> Any:
         """The result for labels (n,), by SMO on K or an interior point method."""
-        gram, state, limits = self.gram, PlainState(), {"tol": tol, "max_iter": max_iter}
+        gram, state = self.gram, PlainState()
+        limits: dict[str, Any] = {"tol": tol, "max_iter": max_iter}
         if not (isinstance(gram, FactorGram) or gram.n <= FEW):
             result = kernel_smo.train(
                 gram, y, self.cost, self.squared, most=budget(gram.n), report=report, state=state,

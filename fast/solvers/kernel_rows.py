@@ -32,7 +32,13 @@ class KernelRows:
         self, X: Any, between: Between, gamma: float | None = None, constant: float = 0.0,
         scale: float = 1.0,
     ) -> None:  # fmt: skip
-        self.X, self.between, self.gamma, self.constant, self.scale = X, between, gamma, constant, scale
+        self.X, self.between, self.gamma, self.constant, self.scale = (
+            X,
+            between,
+            gamma,
+            constant,
+            scale,
+        )
         self.n = X.shape[0]
         self.shape, self.dtype = (self.n, self.n), np.dtype(np.float64)
         self.factors: dict[Any, Any] = {}
@@ -55,9 +61,13 @@ class KernelRows:
         """L and R whose products <l_i, r_j> are -gamma ||x_i - x_j||^2."""
         if dtype not in self.factors:
             rows = self.X.astype(np.float64) - self.center
+            assert self.gamma is not None
             squares = self.gamma * np.einsum("ij,ij->i", rows, rows)[:, None]
             ones = np.ones((self.n, 1))
-            pair = np.hstack([2.0 * self.gamma * rows, -squares, ones]), np.hstack([rows, ones, -squares])
+            pair = (
+                np.hstack([2.0 * self.gamma * rows, -squares, ones]),
+                np.hstack([rows, ones, -squares]),
+            )
             self.factors[dtype] = tuple(np.ascontiguousarray(half, dtype=dtype) for half in pair)
         return self.factors[dtype]
 

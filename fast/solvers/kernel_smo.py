@@ -230,7 +230,8 @@ class KernelSMO:
         self.ridge = np.divide(ridge, cost, out=np.zeros(len(y)), where=cost > 0.0)
         self.flat = FLAT * max(float(gram.diagonal.max()), 1e-300)
         self.diagonal = np.maximum(gram.diagonal, self.flat) + self.ridge
-        self.memory, self.dtype = memory, np.float32
+        self.memory = memory
+        self.dtype: Any = np.float32
         self.b, self.f, self.offset = np.zeros(len(y)), np.zeros(len(y)), 0.0
         self.eps, self.taken = START, 0
         self.v = y.copy()
@@ -293,6 +294,13 @@ class KernelSMO:
 class _Part:
     """The coordinates ``active``, or all of them."""
 
+    y: np.ndarray
+    cost: np.ndarray
+    ridge: np.ndarray
+    diagonal: np.ndarray
+    b: np.ndarray
+    v: np.ndarray
+
     def __init__(self, whole: KernelSMO, active: np.ndarray) -> None:
         self.active = active if len(active) else None
         for name in ("y", "cost", "ridge", "diagonal", "b", "v"):
@@ -336,7 +344,9 @@ class _Part:
         rises, falls = self.rises == 0.0, self.falls > 0.0
         high, low = self.range()
         count = self.cache.n
-        return np.flatnonzero(((rises | (self.v <= high)) & (falls | (self.v >= low)) & (rises | falls))[:count])
+        return np.flatnonzero(
+            ((rises | (self.v <= high)) & (falls | (self.v >= low)) & (rises | falls))[:count]
+        )
 
     def range(self) -> tuple[float, float]:
         """Between which gradients the violations lie."""

@@ -1,5 +1,7 @@
 """Kernel SVMs by steps on rows of K: certified from the formulas on data nobody tuned for."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -183,7 +185,9 @@ def test_svm_plus_without_z(name, loss, form):
         theirs.fit(X[kept], y[kept], sample_weight=weight[kept])
         a = np.zeros(N)
         a[np.flatnonzero(kept)[theirs.support_]] = theirs.dual_coef_[0]
-        K = pairwise_kernels(X, metric=name, gamma=gamma, **{"coef0": 0.0} if name == "poly" else {})
+        K = pairwise_kernels(
+            X, metric=name, gamma=gamma, **{"coef0": 0.0} if name == "poly" else {}
+        )
         D = np.abs(a).sum() - 0.5 * a @ K @ a
         assert pytest.approx(model.dual_objective_[0], rel=2e-5) == D
 
@@ -219,7 +223,7 @@ def test_a_warm_start_begins_at_the_last_dual():
 
 
 def test_several_classes_share_the_rows():
-    X, y, _ = problem(9)
+    X = problem(9)[0]
     labels = np.digitize(X[:, 2], [-0.5, 0.5])
     model = SVMPlusClassifier(loss="hinge", kernel="rbf", tol=1e-6).fit(X, labels)
     assert model.dual_gap_ <= 1e-6
@@ -232,7 +236,10 @@ def test_several_classes_share_the_rows():
 def test_indefinite_kernels_are_refused():
     X, y, _ = problem(10)
     K = X @ X.T - 0.1 * np.eye(N)
-    for model in (SVMPlusClassifier(loss="hinge", kernel="precomputed"), TopKSVC(kernel="precomputed")):
+    for model in (
+        SVMPlusClassifier(loss="hinge", kernel="precomputed"),
+        TopKSVC(kernel="precomputed"),
+    ):
         with pytest.raises(InvalidParameterError, match="semidefinite"):
             model.fit(K, y)
 
@@ -243,7 +250,7 @@ def test_a_hard_problem_goes_on_to_the_interior_point():
     assert found.solver == "interior_point"
     assert found.gap <= 1e-6
     gaps = [entry["gap"] for entry in found.history]
-    assert all(later <= before for before, later in zip(gaps, gaps[1:], strict=False))
+    assert all(later <= before for before, later in pairwise(gaps))
 
 
 def test_max_iter_and_reports_stop():
