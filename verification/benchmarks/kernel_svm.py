@@ -77,7 +77,7 @@ def table() -> Iterator[Record]:
             tol = next(reached, None)
             for name in ("SVMPlusClassifier", "TopKSVC") if tol is not None else ():
                 yield contest(
-                    {"estimator": name, "n": n, "d": d, "width": width, "C": C, "gap": gap},
+                    {"estimator": name, "n": n, "d": d, "width": width, "C": C, "to": gap},
                     Side(partial(ours, name, X, y, gamma, C, gap), lambda m: float(m.dual_gap_)),
                     Side(partial(theirs, X, y, gamma, C, tol), measure),
                     REPEATS,
