@@ -313,7 +313,7 @@ class _Part:
         memory, dtype = whole.memory, whole.dtype
         if self.active is None:  # rows at all columns serve other labels, too
             held = whole.gram.held
-            if held is None or held.dtype != dtype:
+            if held is None or held.dtype != dtype or held.more == whole.free:
                 held = whole.gram.held = RowCache(whole.gram, None, whole.free, memory, dtype)
             self.cache = held
         else:

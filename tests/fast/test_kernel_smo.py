@@ -260,3 +260,14 @@ def test_max_iter_and_reports_stop():
     assert (found.n_iter, found.stopped) == (1, False)
     found = svm.train_kernel(K, y, 1.0, tol=1e-9, report=lambda state: state.n_iter == 2)
     assert (found.n_iter, found.stopped) == (2, True)
+
+
+def test_kept_rows_serve_problems_with_and_without_an_offset():
+    X, y, weight = problem(13)
+    rows = KernelRows(X, between("rbf", gamma=0.5), 0.5)
+    for free in (True, False, True, False):
+        found = kernel_smo.train(rows, y, weight, free=free, tol=1e-6)
+        fresh = KernelRows(X, between("rbf", gamma=0.5), 0.5)
+        again = kernel_smo.train(fresh, y, weight, free=free, tol=1e-6)
+        assert found.gap <= 1e-6
+        assert max(found.dual, again.dual) <= min(found.primal, again.primal) * (1.0 + 1e-12)
