@@ -9,7 +9,7 @@ from fast.solvers.box_interior_point import MatrixGram
 from fast.solvers.rounding import Gram
 from fast.solvers.rows import is_sparse
 
-ENTRIES = 1 << 19  # of a block of rows
+ENTRIES = 1 << 17  # of a block of rows
 PART = 256
 LEAST = {"f": -87.0, "d": -700.0}  # exponents
 NEAR = 1e-9  # share of a coefficient
