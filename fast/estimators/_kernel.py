@@ -1,16 +1,26 @@
 """Kernels by a factorisation K = GG': a linear model on the rows of G is one in feature space."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpstrf
 
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.families import Loss
+from fast.models.multiclass_erm import TrainingResult
+from fast.models.svm import budget
+from fast.solvers import kernel_smo
+from fast.solvers.box_interior_point import MatrixGram
+from fast.solvers.kernel_rows import KernelRows, RowGram
+from fast.solvers.rounding import Gram, confirmed, down, precisions, up
+from fast.solvers.state import Solution
 
 EPS = float(np.finfo(float).eps)
+DEFINITE = ("linear", "cosine", "laplacian")
 ROUNDING = 1e-7  # of the largest entry: kernels are computed with errors of up to sqrt(eps)
 
 
@@ -73,6 +83,22 @@ class KernelMap:
             )
         return K + self.constant if self.constant else K
 
+    def rows(self, X: Any, scale: float = 1.0) -> KernelRows | None:
+        """K times ``scale`` by its rows, if the kernel is positive semidefinite by what it is."""
+        params, gamma = self.params, None
+        if self.kernel == "rbf" and set(params) <= {"gamma"}:
+            gamma = params.get("gamma")
+            gamma = 1.0 / X.shape[1] if gamma is None else gamma
+            if not (isinstance(gamma, int | float | np.number) and gamma >= 0.0):
+                return None
+        elif self.kernel == "poly":
+            signs = [params.get("gamma") or 0.0, params.get("coef0", 1.0)]
+            if min(signs) < 0.0 or not isinstance(params.get("degree", 3), int | np.integer):
+                return None
+        elif self.kernel not in DEFINITE:
+            return None
+        return KernelRows(X, self.between, gamma, self.constant, scale)
+
     def fit(self, X: Any) -> np.ndarray:
         """Features of the examples; remembers which of them span the space."""
         K = self.between(X)
@@ -119,11 +145,49 @@ class KernelMap:
 
     def forget(self) -> None:
         """Drop K, which prediction does not need."""
-        del self.K
+        self.__dict__.pop("K", None)
 
     def transform(self, K: np.ndarray) -> np.ndarray:
         """Features of other examples from their kernel values with the training examples."""
         return np.asarray(solve_triangular(self.factor, K[:, self.order].T, lower=True).T)
+
+
+def two_classes(
+    gram: MatrixGram | KernelRows, encoded: np.ndarray, r: np.ndarray, gamma: float, tol: float,
+    start: np.ndarray | None, max_iter: int, report: Any,
+) -> TrainingResult:  # fmt: skip
+    """The (smooth) hinge of two classes, whose rows of W are -w and w: an SVM without a free offset.
+
+    ``gram`` is 2 K. With b_i = y_i a_i, y = +-1, and f = 2 K b, the difference of the scores,
+
+    P = 1/2 <b, f> + sum_i r_i L(1 - y_i f_i),   D = sum_i a_i - gamma/2 a_i^2/r_i - 1/2 <b, f>
+    """
+    n, y = len(encoded), np.where(encoded == 1, 1.0, -1.0)
+    found = kernel_smo.train(
+        gram, y, r, gamma=gamma, free=False, tol=tol, max_iter=max_iter, most=budget(n),
+        report=report, start=start,
+    )  # fmt: skip
+    a, b = found.alpha, found.alpha * y
+
+    def bounds(real: Any) -> tuple[float, float]:
+        space = RowGram(gram, real) if isinstance(gram, KernelRows) else Gram(gram.K, real)
+        eps, p, mass, smooth = space.eps, b.astype(real), r.astype(real), real(gamma)
+        f, (square, off) = space.values(p), space.square(p)
+        z = np.maximum(1 - y * f + space.slip(p) + 4 * eps * (1 + abs(f)), 0)
+        paid = real(0)
+        if gamma > 0.0:
+            part = np.minimum(z / smooth, 1)
+            z = part * (z - smooth / 2 * part)
+            paid = smooth / 2 * (p * p / np.where(mass > 0, mass, 1)).sum()
+        gain, wide = abs(p).sum(), (n + 16) * eps
+        primal = ((square + off) / 2 + (mass * z).sum()) * (1 + wide)
+        return up(primal), down(gain - paid - (square + off) / 2 - wide * (gain + paid + square))
+
+    claimed = confirmed(precisions(2 * n * n), bounds, (found.primal, found.dual), tol)
+    own = {field.name: getattr(found, field.name) for field in fields(Solution)}
+    masses = sp.csr_array((a, (np.arange(n), 1 - encoded)), shape=(n, 2))
+    masses.eliminate_zeros()
+    return TrainingResult(np.stack([-b, b]), masses, claimed, **own)
 
 
 def kernel_objectives(

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import expit
 
-MOST, FLAT = 100, 1e-12
+MOST, FLAT, ROUNDED = 100, 1e-12, 1e-13
 
 
 def log_odds(f: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
@@ -22,21 +22,24 @@ def log_odds(f: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> tuple[f
     spread = float(np.sqrt(share @ (f - middle) ** 2))
     if not spread > FLAT * float(abs(f).max(initial=0.0)):
         return 0.0, prior
-    rows = np.stack([(f - middle) / spread, np.ones(len(f))], axis=1)
+    u = (f - middle) / spread
 
     def value(x: np.ndarray) -> float:
-        z = rows @ x
+        z = x[0] * u + x[1]
         return float(share @ (np.logaddexp(0.0, z) - t * z))
 
     x = np.array([0.0, prior])
     now = value(x)
     for _ in range(MOST):
-        p = expit(rows @ x)
-        slope = rows.T @ (share * (p - t))
-        bend = rows.T @ ((share * p * (1.0 - p))[:, None] * rows) + FLAT * np.eye(2)
-        step = np.linalg.solve(bend, slope)
+        p = expit(x[0] * u + x[1])
+        pull, bend = share * (p - t), share * p * (1.0 - p)
+        slope = np.array([float(pull @ u), float(pull.sum())])
+        far, mixed, near = float(bend @ (u * u)) + FLAT, float(bend @ u), float(bend.sum()) + FLAT
+        step = np.array([near * slope[0] - mixed * slope[1], far * slope[1] - mixed * slope[0]])
+        step /= far * near - mixed * mixed
         fall, length = float(slope @ step), 1.0
-        if fall <= FLAT**2:
+        if fall <= ROUNDED * now:  # which no value shows: the last step squares what is left
+            x = x - step
             break
         while value(x - length * step) > now - 0.25 * length * fall and length > FLAT:
             length *= 0.5

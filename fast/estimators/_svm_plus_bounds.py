@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_solve
 
+from fast.solvers.kernel_rows import KernelRows, RowGram
 from fast.solvers.ridge import cholesky
 from fast.solvers.rounding import Gram, Rows, confirmed, down, precisions, up
 from fast.solvers.rows import dense, is_sparse
@@ -78,6 +79,8 @@ class Level:
         self._solver: Any = None
 
     def _space(self, rows: Any, K: Any) -> Any:
+        if isinstance(K, KernelRows):
+            return RowGram(K, self.real)
         return Gram(K, self.real) if rows is None else Rows(rows, self.real)
 
     def _vector(self, given: Any, coefficients: Any) -> Any:

@@ -30,6 +30,7 @@ from fast.estimators._settings import (
     transaction,
 )
 from fast.estimators._svm_plus_training import Problem, Reporter, Solution, solve
+from fast.models.svm import FEW
 from fast.solvers.rows import expanded
 
 
@@ -153,8 +154,11 @@ class PrivilegedModel(CertifiedClassifier):
         else:
             fitted["_map"] = self._kernel(self.kernel, self.gamma, X, weight)
             with named(kernel_params="kernel"):
-                K = square("X", fitted["_map"].between(X), n)
-            problem.K = K if every else K[np.ix_(kept, kept)]
+                if Z is None and len(kept) > FEW:
+                    problem.K = fitted["_map"].rows(X if every else X[kept])
+                if problem.K is None:
+                    K = square("X", fitted["_map"].between(X), n)
+                    problem.K = K if every else K[np.ix_(kept, kept)]
             if self.kernel != "precomputed":
                 fitted["X_fit_"] = X
         if Z is None:

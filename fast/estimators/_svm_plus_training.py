@@ -12,9 +12,10 @@ import numpy as np
 from fast._interrupts import hold_back, keep_trained, let_through
 from fast.estimators._svm_plus_bounds import Claims
 from fast.models import svm, svm_2k, svm_plus_hinge, svm_plus_squared_hinge
+from fast.solvers.kernel_rows import KernelRows
 from fast.solvers.state import TrainingState
 from fast.svm_plus import hinge, working_set
-from fast.svm_plus.deformed_kernel import check_definite, check_kernel_matrix
+from fast.svm_plus.deformed_kernel import check_definite, check_kernel_matrix, check_shifted
 from fast.svm_plus.hinge import HingeData
 from fast.svm_plus.problem import CheckedInput, finished
 from fast.svm_plus.squared_hinge import SquaredHingeData
@@ -203,10 +204,11 @@ def two_views(problem: Problem) -> Trainer:
 
 def plain(problem: Problem) -> Trainer:
     """The ordinary SVM."""
-    K = checked("K", problem.K)
+    K = problem.K
+    if not (K is None or isinstance(K, KernelRows)):
+        K = check_kernel_matrix("K", K)
+        check_shifted("K", K)
     machine = svm.Machine(problem.X, K, problem.C * problem.omega, problem.squared)
-    if machine.together:
-        return lambda labels, rounds, report: machine.all(labels, problem.tol, rounds, report)
     return one_by_one(lambda y, rounds, report: machine.one(y, problem.tol, rounds, report))
 
 

@@ -1,11 +1,13 @@
 """What every linear multiclass estimator shares: fitting with certificates, scores, top-k."""
 
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import compute_class_weight
 
+from fast._threads import one_blas_thread
 from fast._validation import check_k, moderate
 from fast.certificates import Certificate, of_estimator
 from fast.data import Source
@@ -13,7 +15,7 @@ from fast.data.constant import with_ones
 from fast.errors import InvalidParameterError
 from fast.estimators._blocks import checked
 from fast.estimators._evaluation import Evaluation, watched
-from fast.estimators._kernel import KernelMap, check_kernel, kernel_objectives
+from fast.estimators._kernel import KernelMap, check_kernel, kernel_objectives, two_classes
 from fast.estimators._prediction import ClassScores
 from fast.estimators._progress import Monitor
 from fast.estimators._settings import (
@@ -26,10 +28,14 @@ from fast.estimators._settings import (
 )
 from fast.models.multiclass_erm import (
     SOLVERS,
+    TopKHinge,
     TrainingResult,
     rescaled_dual,
     train,
 )
+from fast.models.svm import FEW, WHOLE
+from fast.solvers.box_interior_point import MatrixGram
+from fast.solvers.kernel_rows import KernelRows
 from fast.solvers.multiclass_bounds import claims
 from fast.solvers.rounding import consistent
 from fast.solvers.rows import dense, is_sparse
@@ -163,7 +169,9 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
         X, y, encoded = self._examples(X, y)
         loss = self._loss(len(self.classes_))
         r = self._radii(y, encoded, sample_weight, X, C)
-        problem = Problem(self._features(X), encoded, r, loss, tol)
+        pair = isinstance(loss, TopKHinge) and len(self.classes_) == 2 and self.solver == "auto"
+        pair = pair and len(r) > FEW and eval_set is None and checkpoint is None
+        problem = Problem(self._features(X, pair), encoded, r, loss, tol)
         monitor = Monitor(self, X, y, tol, max_iter)
         monitor.evaluation = Evaluation.of(eval_set, self, loss)
         options = {
@@ -190,8 +198,11 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
         """The same of data to watch."""
         return watched(self, name, X, y)
 
-    def _features(self, X: Any) -> Any:
-        """Rows to train a linear model on: X, or the factor of the kernel matrix."""
+    def _features(self, X: Any, pair: bool = False) -> Any:
+        """Rows to train a linear model on: X, or the factor of the kernel matrix.
+
+        Of a hinge of two classes (``pair``) twice the kernel itself.
+        """
         kernel = check_kernel(self.kernel)
         self._map = None
         if isinstance(kernel, str) and kernel == "linear":
@@ -204,14 +215,31 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
             given, fix = f"{kernel!r} for rows in blocks", "load the rows: X[:]"
             raise InvalidParameterError("kernel", given, "'linear'", fix)
         self._map = KernelMap(kernel, self.kernel_params, 1.0 if self.fit_intercept else 0.0)
-        features = self._map.fit(X)
         self.X_fit_ = None if kernel == "precomputed" else X
-        return features
+        rows = self._map.rows(X, 2.0) if pair else None
+        if rows is not None:
+            return rows
+        features = self._map.fit(X)
+        return MatrixGram(2.0 * self._map.K) if pair else features
 
     def _train(self, problem: Problem, options: dict[str, Any]) -> TrainingResult:
         """One convex problem, certified."""
         features, encoded, r, loss, tol = problem
-        start, weights = self._starting_dual(encoded, r), self._starting_weights(features)
+        start = self._starting_dual(encoded, r)
+        if isinstance(features, MatrixGram | KernelRows):
+            begin = None if start is None else np.asarray(start.sum(axis=1)).ravel()
+            with nullcontext() if self.n_jobs is None else one_blas_thread():
+                found = two_classes(
+                    features, encoded, r, loss.gamma, tol, begin, options["max_iter"],
+                    options["report"],
+                )  # fmt: skip
+            spent = found.stopped or found.n_iter >= options["max_iter"]
+            if spent or found.gap <= tol or features.n > WHOLE:
+                return found
+            assert self._map is not None
+            X = self.X_fit_ if isinstance(features, KernelRows) else features.K / 2.0
+            features, start = self._map.fit(X), found.dual_variables
+        weights = self._starting_weights(features)
         data = features, encoded, r, len(self.classes_), loss
         options = options | {"solver": self.solver}
         if self._map is None:
@@ -235,6 +263,7 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
             else:  # stopped before it came as far as the run before
                 best.n_iter, best.interrupted = result.n_iter, result.interrupted
             if over or gap <= tol:
+                best.bounds = None  # of W in the coordinates of the factor, which is not kept
                 return best
             inner, start = inner / 10.0, kept
 
@@ -270,7 +299,7 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
         self.solver_ = result.solver
         if monitor.evaluation is not None:
             self.evals_result_ = monitor.evaluation.result()
-        known = result.bounds if self._map is None else None  # with a kernel W is another one
+        known = result.bounds
         once = known is not None and not self.warm_start  # nobody needs the masses after
         if (
             result.dual_variables is not None
@@ -295,11 +324,10 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
         """Objectives and gap of what is kept, with the rounding in them."""
         loss, values = self._fitted_loss(), (result.primal, result.dual)
         K, W = None, result.W
-        if self._map is not None:
+        if self._map is not None and result.bounds is None:
             features, K, A = None, self._map.K, dense(self.dual_coef_)
             values, W = kernel_objectives(K, A, y, r, loss), A.T
-        known = result.bounds if K is None else None
-        bounds = known or claims(
+        bounds = result.bounds or claims(
             features, K, W, result.dual_variables, y, r, loss, values, float(self.tol)
         )
         P, D = consistent(*bounds)

@@ -41,7 +41,8 @@ class SVMPlusClassifier(PrivilegedModel):
         Weight of the norm of the correcting function, > 0.
     kernel : str or callable, default="linear"
         Of X: "linear", "rbf", "poly", "sigmoid", "precomputed" or a function of two rows. Costs
-        n^2 memory and up to n^3 time unless linear.
+        n^2 memory and up to n^3 time unless linear; without Z, "rbf" and "poly" with
+        ``coef0 >= 0`` compute rows of the matrix when they are needed and keep 256 MB of them.
     kernel_z : str or callable, default="linear"
         Of Z, likewise; without the constant that the squared hinge adds to it.
     gamma : {"scale", "auto"} or float, default="scale"

@@ -53,7 +53,9 @@ class TopKSVC(MulticlassLinearModel):
         Begin at the last dual if the labels are the same and ``k`` and ``variant`` too; C and the
         weights may change.
     kernel : str or callable, default="linear"
-        As in scikit-learn's ``pairwise_kernels``, or "precomputed". Costs n^2 memory and n^3 time.
+        As in scikit-learn's ``pairwise_kernels``, or "precomputed". Costs n^2 memory and n^3 time,
+        but for two classes with "rbf", "poly", "laplacian" or "cosine" and ``solver="auto"``, where
+        rows of the matrix are computed when they are needed and 256 MB of them kept.
     kernel_params : dict or None, default=None
         Arguments of the kernel, e.g. ``{"gamma": 0.1}`` for "rbf".
     solver : {"auto", "active", "interior", "newton", "lbfgs", "sdca", "fista"}, default="auto"
@@ -86,11 +88,11 @@ class TopKSVC(MulticlassLinearModel):
     n_iter_ : int
     history_ : dict of ndarray
         "iteration", "time" (seconds), "primal", "dual", "gap" after each check. With a kernel,
-        of the problem in the coordinates of a factor of K.
+        of the problem in the coordinates of a factor of K (but solver "smo").
     evals_result_ : dict
         Measurements on ``eval_set``, if one was given.
     solver_ : str
-        The algorithm that ran.
+        The algorithm that ran; "smo" for two classes with a kernel.
 
     References
     ----------

@@ -18,18 +18,20 @@ from numpy.typing import ArrayLike
 
 from fast._validation import moderate, number, per_row
 from fast.errors import InvalidParameterError
-from fast.models import svm_plus_squared_hinge
-from fast.solvers import plain_svm
+from fast.solvers import kernel_smo, plain_svm
 from fast.solvers.box_interior_point import FactorGram, MatrixGram
-from fast.solvers.plain_svm import PlainResult
+from fast.solvers.kernel_rows import KernelRows
+from fast.solvers.plain_svm import PlainResult, PlainState
 from fast.solvers.rows import expanded, is_sparse
 from fast.solvers.state import Solution
-from fast.svm_plus.deformed_kernel import check_definite, check_kernel_matrix
+from fast.svm_plus.deformed_kernel import check_kernel_matrix, check_shifted
 from fast.svm_plus.problem import check_labels, check_matrix, check_rounds, check_two_classes
 
 __all__ = ["Centred", "Machine", "PlainResult", "View", "train", "train_kernel"]
 
-MANY = 500  # examples from which on an interior point method on kernel matrices is slow
+FEW = 150  # examples up to which an interior point method takes no time, and goes on to rounding
+WHOLE = 6000  # examples up to which it may take over from SMO
+SHARE, LEAST = 0.2, 100  # steps: of n^2, and per example
 LOSSES = ("hinge", "squared_hinge")
 
 
@@ -60,9 +62,9 @@ class View:
 
     def __init__(self, X: Any, K: Any) -> None:
         self.mean, self.centred = None, None
-        self.gram: FactorGram | MatrixGram
+        self.gram: Any
         if X is None:
-            self.gram = MatrixGram(K)
+            self.gram = K if isinstance(K, KernelRows) else MatrixGram(K)
         elif X.shape[0] > X.shape[1]:
             factor, self.mean = plain_svm.centred_factor(X)
             self.gram = FactorGram(factor)
@@ -81,36 +83,34 @@ class View:
         return found.w, float(found.b)
 
 
-class Machine(View):
-    """Trains any labels of the same examples of costs c_i = C omega_i > 0, by X or by K.
+def budget(n: int) -> float:
+    """Steps of SMO that cost about half as much as the interior point, which takes over then."""
+    return max(SHARE * n, LEAST) * n if n <= WHOLE else np.inf
 
-    ``together``: many labels are best trained in one call of `all`, otherwise one by one.
-    """
+
+class Machine(View):
+    """Trains any labels of the same examples of costs c_i = C omega_i > 0, by X or by K."""
 
     def __init__(self, X: Any, K: Any, cost: np.ndarray, squared: bool) -> None:
         super().__init__(X, K)
         self.cost, self.squared = cost, squared
-        self.together = isinstance(self.gram, MatrixGram) and squared and self.gram.n > MANY
 
     def one(self, y: np.ndarray, tol: float, max_iter: int, report: Any) -> Any:
-        """The result for labels (n,), by an interior point method."""
+        """The result for labels (n,), by SMO on K or an interior point method."""
+        gram, state = self.gram, PlainState()
+        limits: dict[str, Any] = {"tol": tol, "max_iter": max_iter}
+        if not (isinstance(gram, FactorGram) or gram.n <= FEW):
+            result = kernel_smo.train(
+                gram, y, self.cost, self.squared, most=budget(gram.n), report=report, state=state,
+                **limits,
+            )  # fmt: skip
+            if result.stopped or state.done or gram.n > WHOLE:
+                return self._in_features(result)
         result = plain_svm.train(
-            self.gram, y, self.cost, self.squared,
-            mean=self.mean, tol=tol, max_iter=max_iter, report=report,
+            gram if isinstance(gram, FactorGram) else gram.whole(), y, self.cost, self.squared,
+            mean=self.mean, report=report, state=state, **limits,
         )  # fmt: skip
         return self._in_features(result)
-
-    def all(self, labels: np.ndarray, tol: float, max_iter: int, report: Any) -> list[Any]:
-        """The results for the columns of labels (n, m), as SVM2+ with Q = diag(1/c)."""
-        assert isinstance(self.gram, MatrixGram)
-        results = svm_plus_squared_hinge.train_kernel(
-            self.gram.K, labels, 1.0, 1.0, Q=np.diag(1.0 / self.cost), tol=tol, max_iter=max_iter,
-            report=report, check_definite=False,
-        )  # fmt: skip
-        for result, y in zip(results, labels.T, strict=False):
-            result.w = None
-            self._in_features(plain_svm.recertify(result, self.gram, y, self.cost))
-        return list(results)
 
     def _in_features(self, result: Any) -> Any:
         return result if self.centred is None else self.centred.in_features(result)
@@ -194,7 +194,7 @@ def train_kernel(
     """
     K = check_kernel_matrix("K", K)
     if not definite:
-        check_definite("K", K)
+        check_shifted("K", K)
     return _trained(None, K, y, C, loss, sample_weight, tol, max_iter, report)
 
 
@@ -214,10 +214,7 @@ def _trained(
         X, K = None if X is None else X[kept], None if K is None else K[np.ix_(kept, kept)]
         labels, cost = labels[kept], cost[kept]
     machine = Machine(X, K, cost, loss == "squared_hinge")
-    if machine.together:
-        [result] = machine.all(labels[:, None], tol, rounds, report)
-    else:
-        result = machine.one(labels, tol, rounds, report)
+    result = machine.one(labels, tol, rounds, report)
     coef, alpha = (expanded(values, kept, n) for values in (result.coef, result.alpha))
     own = {field.name: getattr(result, field.name) for field in fields(Solution)}
     return PlainResult(coef, result.w, float(result.b), alpha, **own)

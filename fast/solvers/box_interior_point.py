@@ -30,6 +30,8 @@ TINY = 1e-300
 class MatrixGram:
     """K itself."""
 
+    held: Any = None  # rows that a solver keeps
+
     def __init__(self, K: np.ndarray) -> None:
         self.K, self.n = K, len(K)
         self.diagonal = K.diagonal()
@@ -37,6 +39,20 @@ class MatrixGram:
     def product(self, c: np.ndarray) -> np.ndarray:
         """K c."""
         return np.asarray(self.K @ c)
+
+    def whole(self) -> "MatrixGram":
+        """Itself: rows of kernels have to be computed."""
+        return self
+
+    def rows(
+        self, which: np.ndarray, dtype: Any, columns: np.ndarray | None = None, out: Any = None
+    ) -> np.ndarray:
+        """K_ij for i in ``which`` and all j, or those in ``columns``; written to ``out``, if given."""
+        found = self.K[which] if columns is None else self.K[np.ix_(which, columns)]
+        if out is None:
+            return found.astype(dtype, copy=False)
+        out[:] = found
+        return np.asarray(out)
 
     def solver(self, E: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         """R -> (K + diag(E))^-1 r."""

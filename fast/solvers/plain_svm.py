@@ -4,7 +4,6 @@ P(w, b) = 1/2 ||w||^2 + sum_i c_i L(1 - y_i (w'x_i + b)),   L(t) = max(0, t) or 
 D(a) = 1'a - 1/2 ||X'(a y)||^2 (- 1/2 sum a_i^2/c_i),   a >= 0 (and a_i <= c_i), a'y = 0,   c = C omega
 """
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -43,17 +42,6 @@ class PlainState(TrainingState):
     model: Any = None
 
 
-def recertify(result: Any, gram: MatrixGram, y: np.ndarray, cost: np.ndarray) -> Any:
-    """A kernel trainer's result for Q = diag(1/c), with P, b and D of the ordinary SVM, in place."""
-    state = PlainState()
-    for a in (result.alpha, result.coef * y):
-        take(state, gram, y, cost, True, a, float(result.b))
-    result.coef, result.b, result.alpha = state.coef, state.b, state.alpha
-    result.claim(state.primal, state.dual)
-    result.collapsed = False
-    return result
-
-
 def centred_factor(X: Any) -> tuple[Any, np.ndarray]:
     """X as float64 and without its mean, which b absorbs; CSR stays as it is."""
     if is_sparse(X):
@@ -73,6 +61,7 @@ def train(
     tol: float = 1e-3,
     max_iter: int = 1000,
     report: Callable[[Any], bool] | None = None,
+    state: PlainState | None = None,
 ) -> PlainResult:
     """Minimise P until the relative gap (P - D)/max(|P|, |D|) is certified to be at most ``tol``.
 
@@ -87,10 +76,12 @@ def train(
     squared : bool
     mean : (d,) array, optional
     tol, max_iter, report : As for the other trainers.
+    state : PlainState, optional
+        Of a run before on the same problem, whose model is kept if it is better.
     """
     n = len(y)
     ridge, upper = (1.0 / cost, np.full(n, np.inf)) if squared else (np.zeros(n), cost)
-    state = PlainState(started=time.perf_counter())
+    state = PlainState() if state is None else state
     X = gram.X if isinstance(gram, FactorGram) else None
     small = n * min(n, n if X is None else X.shape[1]) ** 2 <= SMALL
 

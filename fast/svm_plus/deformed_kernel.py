@@ -251,7 +251,13 @@ def check_definite(name: str, K: np.ndarray) -> bool:
     L, failed = dpotrf(K.T, lower=1, clean=0)
     if not failed and float(L.diagonal().min()) ** 2 > n * EPS * top:
         return True
-    top = float(np.abs(K).max())
+    check_shifted(name, K)
+    return False
+
+
+def check_shifted(name: str, K: np.ndarray) -> None:
+    """K + ROUNDING max|K| I has a Cholesky factor."""
+    top = float(max(K.max(), -K.min()))
     if top > 0.0:
         shifted = K.copy()
         shifted[np.diag_indices_from(shifted)] += ROUNDING * top
@@ -263,7 +269,6 @@ def check_definite(name: str, K: np.ndarray) -> bool:
                 "a positive semidefinite kernel",
                 "choose another kernel or other parameters of it",
             )
-    return False
 
 
 def _warmup() -> None:

@@ -299,7 +299,7 @@ class SquaredSMO:
         n = loss.n
         self.loss = loss
         self.M, self.ready = np.empty((n, n)), np.zeros(n, np.bool_)
-        self.a, self.work = np.zeros(n), np.empty((3, n))
+        self.a, self.work = np.zeros(n), np.empty((4, n))
         found = loss.correction.rough() if alone else None
         self.Q, self.rough = (loss.correction.Q, 0.0) if found is None else found
 

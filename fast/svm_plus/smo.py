@@ -16,11 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from fast._numba import kernel
-from fast._simd import larger
+from fast.solvers.kernel_smo import NEVER, partner, steepest
 
 FLAT = 1e-12  # curvature, relative to the diagonal, that counts as none
-NEVER = -1e300
-BLOCK = 64
 STEPS = 100  # allowed per example
 
 
@@ -63,7 +61,7 @@ def solve(
     a = np.zeros(n) if start is None else start * y
     v = y - M @ a
     most = STEPS * n if max_iter is None else max_iter
-    taken = steps(M, M, M, np.ones(n, np.bool_), y, a, v, tol, most, np.empty((3, n)))
+    taken = steps(M, M, M, np.ones(n, np.bool_), y, a, v, tol, most, np.empty((4, n)))
     v = y - M @ a
     found = certificate(y, a, v)
     return SMOResult(np.maximum(a * y, 0.0) * found.scale, found.gap, taken)
@@ -117,13 +115,13 @@ def signed_row(k, q, y, sign, out):
 
 @kernel
 def steps(K, Q, M, ready, y, a, v, tol, most, work):
-    """SMO steps on a and v in place; how many. ``work`` is (3, n).
+    """SMO steps on a and v in place; how many. ``work`` is (4, n).
 
     Row i of M is there if ready[i]; otherwise it becomes K_i + y_i y Q_i when it is needed first.
     """
     n = len(y)
     every = max(n // 4, 16)
-    diagonal, may_rise, may_fall = work[0], work[1], work[2]
+    diagonal, may_rise, may_fall, out = work[0], work[1], work[2], work[3]
     top = 0.0
     for t in range(n):
         diagonal[t] = M[t, t] if ready[t] else K[t, t] + Q[t, t]
@@ -131,7 +129,7 @@ def steps(K, Q, M, ready, y, a, v, tol, most, work):
         may_rise[t] = 0.0 if y[t] > 0.0 or a[t] < 0.0 else NEVER
         may_fall[t] = 1.0 if y[t] < 0.0 or a[t] > 0.0 else 0.0
     flat = FLAT * max(top, 1e-300)
-    up = steepest(v, may_rise, v, v, 0.0)
+    up = steepest(v, may_rise, v, v, 0.0, 0.0, out)
     taken = 0
     while taken < most:
         if taken % every == 0 and taken > 0:
@@ -142,7 +140,7 @@ def steps(K, Q, M, ready, y, a, v, tol, most, work):
             signed_row(K[up], Q[up], y, y[up], M[up])
             ready[up] = True
         row = M[up]
-        down = partner(v, may_fall, row, diagonal, v[up], diagonal[up], flat)
+        down = partner(v, may_fall, row, diagonal, v[up], diagonal[up], flat, out)[0]
         if down < 0:
             break
         step = (v[up] - v[down]) / max(diagonal[up] + diagonal[down] - 2.0 * row[down], flat)
@@ -157,70 +155,9 @@ def steps(K, Q, M, ready, y, a, v, tol, most, work):
         if not ready[down]:
             signed_row(K[down], Q[down], y, y[down], M[down])
             ready[down] = True
-        up = steepest(v, may_rise, row, M[down], step)
+        up = steepest(v, may_rise, row, M[down], step, -step, out)
         taken += 1
     return taken
-
-
-@kernel
-def moved(v, penalty, row, other, step):
-    """V -= step (row - other); the largest v + penalty."""
-    highest = 2.0 * NEVER
-    for t in range(len(v)):
-        v[t] -= step * (row[t] - other[t])
-        x = v[t] + penalty[t]
-        highest = larger(x, highest)
-    return highest
-
-
-@kernel
-def best_gain(v, allowed, row, diagonal, highest, here, flat):
-    """Largest gain of a Newton step with a partner among these."""
-    most = 0.0
-    for t in range(len(v)):
-        slope = larger(highest - v[t], 0.0)
-        curvature = larger(here + diagonal[t] - 2.0 * row[t], flat)
-        most = larger(allowed[t] * slope * slope / curvature, most)
-    return most
-
-
-@kernel
-def steepest(v, penalty, row, other, step):
-    """V -= step (row - other); index of the largest v + penalty. In blocks, so that SIMD serves."""
-    n, best, home = len(v), NEVER, 0
-    for start in range(0, n, BLOCK):
-        end = min(start + BLOCK, n)
-        highest = moved(v[start:end], penalty[start:end], row[start:end], other[start:end], step)
-        if highest > best:
-            best, home = highest, start
-    found = home
-    for t in range(home, min(home + BLOCK, n)):
-        if v[t] + penalty[t] > v[found] + penalty[found]:
-            found = t
-    return found
-
-
-@kernel
-def partner(v, allowed, row, diagonal, highest, here, flat):
-    """Index whose Newton step together with ``row``'s gains most, -1 if none gains."""
-    n, best, home = len(v), 0.0, -1
-    for start in range(0, n, BLOCK):
-        end = min(start + BLOCK, n)
-        most = best_gain(
-            v[start:end], allowed[start:end], row[start:end], diagonal[start:end],
-            highest, here, flat,
-        )  # fmt: skip
-        if most > best:
-            best, home = most, start
-    if home < 0:
-        return -1
-    found, best = -1, 0.0
-    for t in range(home, min(home + BLOCK, n)):
-        slope = max(highest - v[t], 0.0)
-        gain = allowed[t] * slope * slope / max(here + diagonal[t] - 2.0 * row[t], flat)
-        if gain > best:
-            found, best = t, gain
-    return found
 
 
 def _warmup() -> None:
@@ -228,5 +165,5 @@ def _warmup() -> None:
     y = np.array([1.0, -1.0])
     H = np.eye(2)
     solve(H, y, 1e-3)
-    ready, a, work = np.zeros(2, np.bool_), np.zeros(2), np.empty((3, 2))
+    ready, a, work = np.zeros(2, np.bool_), np.zeros(2), np.empty((4, 2))
     steps(H, H.astype(np.float32), H.copy(), ready, y, a, y.copy(), 1e-3, 1, work)

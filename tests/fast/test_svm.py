@@ -72,7 +72,7 @@ def test_features_give_the_model_of_their_kernel(loss, d, form):
 
 
 def test_many_examples_on_a_kernel_matrix():
-    X, y = problem(3, n=svm.MANY + 20)
+    X, y = problem(3, n=svm.FEW + 20)
     K = rbf_kernel(X)
     weight = 1.0 * (np.arange(len(y)) > 4)
     found = svm.train_kernel(K, y, 2.0, loss="squared_hinge", sample_weight=weight, tol=1e-4)

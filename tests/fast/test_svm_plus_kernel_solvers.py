@@ -296,7 +296,7 @@ def plain(M, y, a):
 def test_steps_of_smo_one_by_one(n, rng):
     for i in range(6 if n > 9 else 20):
         K, Q, y = spd(rng, n, n + 2), spd(rng, n, 3) + 0.1, signs(rng, n)
-        M, ready, work = np.full((n, n), np.nan), np.zeros(n, np.bool_), np.empty((3, n))
+        M, ready, work = np.full((n, n), np.nan), np.zeros(n, np.bool_), np.empty((4, n))
         full = K + Q * y * y[:, None]
         a = rng.random(n) * (rng.random(n) < 0.5) * y * (i % 3 > 0)
         v = y - full @ a
