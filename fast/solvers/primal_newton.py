@@ -31,8 +31,15 @@ SLOW = 0.5  # a step that leaves this part of the gap calls for directions in fl
 AT_ONCE = 8.0  # products of the Hessian that X'RX may cost before any was taken
 CALL = 1e6  # multiplications that take as long as the calls of one product
 WIDE = 4  # times that a multiplication in float64 takes as long as one of a product
-SAMPLE, SAMPLED, ENOUGH = 4096, 20, 3  # rows, also by weights, that directions are from, where many times as many
-FALL, LOCAL = 0.25, 10.0  # a step that leaves this part of such a gap calls for directions from all rows
+SAMPLE, SAMPLED, ENOUGH = (
+    4096,
+    20,
+    3,
+)  # rows, also by weights, that directions are from, where many times as many
+FALL, LOCAL = (
+    0.25,
+    10.0,
+)  # a step that leaves this part of such a gap calls for directions from all rows
 WIDEST = 1500  # weights up to which the Hessian may be factorised
 FULL = 1 << 23  # numbers of CSR rows written out for that
 
