@@ -213,7 +213,9 @@ class _Run(TrainingRun):
         wide = is_sparse(self.X) and name == "active" and isinstance(self.loss, TopKHinge)
         wide = wide and not solver_class("interior").affordable(self.X, self.m)
         blocks = name == "active" and isinstance(self.X, Source)
-        cls = solver_class("blocks" if blocks else "sparse" if wide else name)
+        binary = name == "newton" and self.m == 2 and "logistic" in self.loss.capabilities
+        within = "blocks" if blocks else "sparse" if wide else "binary" if binary else name
+        cls = solver_class(within)
         found = cls(self.X, self.y, r, self.m, self.loss, self.seed)
         if name == "active":
             found.race, found.n_jobs = self.race, self.n_jobs

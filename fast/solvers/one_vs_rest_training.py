@@ -38,6 +38,7 @@ from fast.models.multiclass_erm import (
     POLISHED_SIZE,
     TrainingResult,
 )
+from fast.solvers.binary_logistic import OneVsAllNewtonSolver
 from fast.solvers.class_newton import ClassNewtonSolver
 from fast.solvers.one_vs_rest_ascent import SignedAscent
 from fast.solvers.one_vs_rest_proximal import SignedProximal
@@ -54,15 +55,12 @@ SOLVERS: dict[str, Any] = {
 
 def fitting(loss: Signed, X: Any, r: np.ndarray, m: int) -> list[str]:
     """The solvers that can train a loss on these rows, the best first."""
-    found = ["newton"] if loss.variant in (BOX, LOGISTIC) and ClassNewtonSolver.fits(X) else []
+    if loss.variant == LOGISTIC:
+        return ["newton", "lbfgs"]
+    found = ["newton"] if loss.variant == BOX and ClassNewtonSolver.fits(X) else []
     if not loss.smooth:
         return [*found, "proximal", "sdca"]
-    if loss.variant < LOGISTIC:
-        return [*found, "lbfgs", "sdca"]
-    # matrices of all classes cost little where features are few, passes where steps are
-    size = float(np.mean(r * squared_norms(X)))
-    steps = size <= (WEAK if X.shape[1] < m else HEAVY)
-    return ["lbfgs", *found] if steps else [*found, "lbfgs"]
+    return [*found, "lbfgs", *(["sdca"] if loss.variant < LOGISTIC else [])]
 
 
 def train(
@@ -119,7 +117,8 @@ def train(
     run, state = TrainingRun(report), TrainingState(started=time.perf_counter())
     n, m = own.shape
     with nullcontext() if n_jobs is None else one_blas_thread():
-        algorithm = SOLVERS[name](X, y, own, r, loss, seed)
+        binary = name == "newton" and loss.variant == LOGISTIC
+        algorithm = (OneVsAllNewtonSolver if binary else SOLVERS[name])(X, y, own, r, loss, seed)
         if name == "lbfgs":
             algorithm.passes.n_jobs = resolve(n_jobs)
         at_zero = loss.values(np.zeros((n, m)), y)
@@ -141,7 +140,10 @@ def train(
             for aim, limit in stages:
                 if state.gap > aim and not run.stopped and state.n_iter < limit:
                     algorithm.run(state, aim, limit, ask)
-        return TrainingResult(state.W, algorithm.dual_variables(), **run.outcome(state, name))
+        bounds = getattr(algorithm, "bounds", None)
+        return TrainingResult(
+            state.W, algorithm.dual_variables(), bounds, **run.outcome(state, name)
+        )
 
 
 def _warmup() -> None:
