@@ -22,7 +22,6 @@ from scipy.linalg.blas import dsyrk, ssyrk
 from fast._elementary import exp, log
 from fast._numba import REORDER, kernel
 from fast._simd import choose, larger, plus
-
 from fast.families import named
 
 from .kronecker import Factor
@@ -146,14 +145,14 @@ class BinaryLogistic:
         return A, T, losses
 
     def _at(self, W: np.ndarray, X: Any) -> tuple[np.ndarray, ...]:
-        """Scores, A, T, P and its gradient, row by row, in the precision of X."""
+        """Scores, T, P and its gradient, row by row, in the precision of X."""
         F = self._forward(X, W) if W.any() else np.zeros((len(W), X.shape[0]), X.dtype)
         return F, *self._completed(W, X, F)
 
     def _completed(self, W: np.ndarray, X: Any, F: np.ndarray) -> tuple[np.ndarray, ...]:
         A, T, losses = self._evaluate(F)
         gradient = W - self._backward(X, A)
-        return A, T, losses + 0.5 * np.einsum("jt,jt->j", W, W), gradient
+        return T, losses + 0.5 * np.einsum("jt,jt->j", W, W), gradient
 
     # -- steps --------------------------------------------------------------------------------
     def claims(self, tol: float) -> tuple[float, float] | None:
@@ -177,7 +176,7 @@ class BinaryLogistic:
         double = not self.single
         X = self.X64 if double else self.X32
         q, iteration = len(self.W), first
-        F, A, T, primal, gradient = self._at(self.W, X)
+        F, T, primal, gradient = self._at(self.W, X)
         patience, smallest = PATIENCE, np.inf
         while True:
             gaps = 0.5 * np.einsum("jt,jt->j", gradient, gradient)
@@ -192,11 +191,11 @@ class BinaryLogistic:
                     claimed(iteration, *bounds)
                     return
             if not double and (arrived or last):
-                F, A, T, primal, gradient = self._at(self.W, self.X64)
+                F, T, primal, gradient = self._at(self.W, self.X64)
                 gaps = 0.5 * np.einsum("jt,jt->j", gradient, gradient)
                 double, X, patience, smallest = True, self.X64, PATIENCE, np.inf
             if double or asked:
-                exact = (primal, gradient) if double else self._at(self.W, self.X64)[3:]
+                exact = (primal, gradient) if double else self._at(self.W, self.X64)[2:]
                 if certified(iteration, exact[0], 0.5 * np.einsum("jt,jt->j", exact[1], exact[1])):
                     return
             if iteration >= limit or not patience:
@@ -212,7 +211,7 @@ class BinaryLogistic:
             W[live] += t[:, None] * D
             F[live] += t[:, None].astype(F.dtype) * G
             before, self.W = gradient, W
-            A, T, primal, gradient = self._completed(W, X, F)
+            T, primal, gradient = self._completed(W, X, F)
             self._remember(live, t[:, None] * D, gradient - before)
             now = float(np.einsum("jt,jt->", gradient, gradient))
             patience = PATIENCE if now < 0.9 * smallest else patience - 1
@@ -337,7 +336,7 @@ class BinaryLogistic:
         return D.astype(np.float64) * norms[:, None]
 
     def dual_variables(self) -> np.ndarray:
-        """a of the best dual point, (q, n)."""
+        """Dual variables a of the best dual point, (q, n)."""
         if self.held is None or self.held[0] is not self.best:
             out = np.zeros((len(self.W), self.n))
             out[:, self.used] = self._evaluate(self._forward(self.X64, self.best))[0]

@@ -8,14 +8,14 @@ have one right label, and their problem is one for each class.
 
 | solver     | algorithm                                                       | for                   |
 |------------|-----------------------------------------------------------------|-----------------------|
-| "newton"   | Newton's method for all classes at once, of a hinge inside the  | one-vs-all, up to 400 |
-|            | proximal point method, after a few passes of "sdca"             | features              |
+| "newton"   | Newton's method: of the logistic loss a row of weights for each  | one-vs-all, hinges up |
+|            | class, of a hinge all classes at once inside the proximal point | to 400 features       |
+|            | method, after a few passes of "sdca"                            |                       |
 | "proximal" | a few passes of "sdca", then the proximal point method whose    | hinges                |
 |            | inner problems are solved as by "lbfgs"                         |                       |
 | "lbfgs"    | quasi-Newton steps with a homotopy in C                         | smooth losses         |
 | "sdca"     | coordinate ascent over rows, exact updates of all their classes | hinges, also smooth   |
-| "auto"     | the first of these that fits; for the logistic loss "newton" where mean r_i ||x_i||^2   |
-|            | > 1000, or > 1 and features are fewer than classes, else "lbfgs"                        |
+| "auto"     | the first of these that fits                                    |                       |
 
 Problems with n*m*d <= 20 000 are solved to rounding (at most 100 iterations more), whatever ``tol``.
 """
@@ -43,17 +43,14 @@ from fast.solvers.class_newton import ClassNewtonSolver
 from fast.solvers.one_vs_rest_ascent import SignedAscent
 from fast.solvers.one_vs_rest_proximal import SignedProximal
 from fast.solvers.one_vs_rest_quasi_newton import SignedQuasiNewton
-from fast.solvers.rows import squared_norms
 from fast.solvers.state import TrainingRun, TrainingState
 
-WEAK = 1.0  # mean r_i ||x_i||^2 up to which a few quasi-Newton steps are enough
-HEAVY = 1e3  # the same where features are more than classes
 SOLVERS: dict[str, Any] = {
     "newton": ClassNewtonSolver, "proximal": SignedProximal, "sdca": SignedAscent, "lbfgs": SignedQuasiNewton
 }  # fmt: skip
 
 
-def fitting(loss: Signed, X: Any, r: np.ndarray, m: int) -> list[str]:
+def fitting(loss: Signed, X: Any) -> list[str]:
     """The solvers that can train a loss on these rows, the best first."""
     if loss.variant == LOGISTIC:
         return ["newton", "lbfgs"]
@@ -108,7 +105,7 @@ def train(
     fast.errors.InvalidParameterError
         The solver cannot train this loss on these rows.
     """
-    known = fitting(loss, X, r, own.shape[1])
+    known = fitting(loss, X)
     if solver != "auto" and solver not in known:
         object_name = type(loss).__module__.rpartition(".")[2]
         given = f"{solver!r} for {object_name} on {X.shape[1]} features"
@@ -118,7 +115,8 @@ def train(
     n, m = own.shape
     with nullcontext() if n_jobs is None else one_blas_thread():
         binary = name == "newton" and loss.variant == LOGISTIC
-        algorithm = (OneVsAllNewtonSolver if binary else SOLVERS[name])(X, y, own, r, loss, seed)
+        cls: Any = OneVsAllNewtonSolver if binary else SOLVERS[name]
+        algorithm = cls(X, y, own, r, loss, seed)
         if name == "lbfgs":
             algorithm.passes.n_jobs = resolve(n_jobs)
         at_zero = loss.values(np.zeros((n, m)), y)
@@ -154,5 +152,5 @@ def _warmup() -> None:
     for object_name in ("ova_hinge", "ova_logistic", "multilabel_hinge", "multilabel_entropy"):
         loss: Any = named(object_name)
         labels = own if loss.indicated else y
-        for solver in fitting(loss, X, np.ones(12), 3):
+        for solver in fitting(loss, X):
             train(X, labels, own, np.full(12, 9.0), loss, max_iter=4, solver=solver)
