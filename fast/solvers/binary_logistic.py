@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.linalg.blas import dsyrk, ssyrk
 
 from fast._elementary import exp, log
@@ -41,7 +42,7 @@ EXACT = 3e7  # multiplications of a Hessian from all rows that is no matter
 DEAR = 60.0  # products that a factorised Hessian may cost
 FRESH, EVERY = 4, 5  # first iterations with a Hessian of their own, and how often afterwards
 MEMORY = 6
-CG_STEPS, FORCING = 100, 0.01
+CG_STEPS, FORCING = 100, 0.03
 FLAT, TRIES = 0.1, 12  # part of the slope that a line search leaves, and its looks
 SHARP = 0.1  # part of its share of the tolerance that a row leaves
 PATIENCE = 20  # steps without progress
@@ -85,6 +86,11 @@ def logistic_slopes(y, classes, F, G, t, r, slopes, bends):
         bends[j] = bend
 
 
+def with_data(X: Any, data: np.ndarray) -> Any:
+    """CSR of other numbers in the same places."""
+    return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
+
+
 class BinaryLogistic:
     """q problems over the same rows X (n, d): row j of W separates ``classes[j]`` from the rest."""
 
@@ -97,11 +103,15 @@ class BinaryLogistic:
             X, y, r = X[used], y[used], r[used]
         self.y, self.classes, self.r = y, classes, r
         n, d = X.shape
-        size = float(max(X.max(), -X.min()))
+        values = X.data if is_sparse(X) else X
+        size = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
         fits = max(size, 1.0) ** 2 * float(r.max()) * n < 1e25
         self.single = fits and n * len(classes) * d > SMALL
         self.X64 = X.astype(np.float64, copy=False)
-        self.X32 = X.astype(np.float32, copy=False) if self.single else self.X64
+        self.X32 = self.X64
+        if self.single:
+            short = values.astype(np.float32, copy=False)
+            self.X32 = with_data(X, short) if is_sparse(X) else short
         self.W = np.zeros((len(classes), d))
         self.best = self.W  # weights whose dual point is the best
         self.rng = np.random.default_rng(seed)
@@ -301,7 +311,7 @@ class BinaryLogistic:
         """Solve (I + X'T_jX) d_j = right_j roughly, all together, until each is solved."""
         X = self.X32
         if self.squares is None:
-            self.squares = X.multiply(X).tocsr() if is_sparse(X) else X * X
+            self.squares = with_data(X, X.data * X.data) if is_sparse(X) else X * X
         norms = np.linalg.norm(right, axis=1)
         T = np.ascontiguousarray(T[live], X.dtype)
         diagonal = 1.0 + self._backward(self.squares, T)
