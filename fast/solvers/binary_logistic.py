@@ -419,9 +419,7 @@ class TwoClassNewtonSolver(_Adapted):
         A = blocks_of(dual, self.y)[:, 1]
         self.core.W = np.asarray(2.0 * (A @ self.X), dtype=np.float64)[None]
 
-    def resume(self, dual: Any) -> None:
-        """The best dual of the run so far: steps begin at its weights."""
-        self.start_warm(dual)
+    resume = start_warm
 
     def run(self, state: TrainingState, tol: float, max_iter: int, report: Callable) -> None:
         """Newton steps until state.gap <= tol, or max_iter, or the callback stops."""
@@ -468,3 +466,12 @@ class OneVsAllNewtonSolver(_Adapted):
         """A of the best dual point, (n, m)."""
         found = self.core.dual_variables().T
         return np.hstack([-found, found]) if self.mirrored else np.ascontiguousarray(found)
+
+
+def _warmup() -> None:
+    """Compile the loops of float32, which small problems do not take."""
+    y, one = np.zeros(2, np.int64), np.ones(1, np.int64)
+    F, r, t = np.zeros((1, 2), np.float32), np.ones(2), np.zeros(1)
+    logistic_rows(y, one, F, r, F.copy(), F.copy(), t.copy())
+    logistic_slopes(y, one, F, F, t, r, t.copy(), t.copy())
+    logistic_claims(np.ones((2, 1)), np.ones((1, 1)), y[:, None] == 1, r, named("ova_logistic"), y)

@@ -90,7 +90,6 @@ def sums(
     """
     real: Any = W.dtype.type
     norms, d, eps = row_norms(X), X.shape[1], real(np.finfo(real).eps)
-    compiled = real is np.float64 and loss.variant == LOGISTIC
     lengths = np.sqrt((W * W).sum(axis=1)).max()
     rows, mass = X.astype(real, copy=False), r.astype(real)[:, None]
     f = np.asarray(rows @ W.T, dtype=real)
@@ -98,16 +97,14 @@ def sums(
         seen(f)
     slip = (d + 8) * eps * norms[:, None] * lengths
     slip = slip + 4 * eps * (1 + np.abs(f).max(axis=1))[:, None]
-    if compiled:
+    if real is np.float64 and loss.variant == LOGISTIC and np.isfinite(f.sum()):
         a = np.empty(f.shape) if out is None or not out.flags.c_contiguous else out
-        given = np.broadcast_to(slip, f.shape).ravel(), np.broadcast_to(mass, f.shape).ravel()
-        at_scores = A is None
-        x = a if at_scores else np.ascontiguousarray(A, real)
-        parts = logistic_sums(f.ravel(), own.ravel(), *given, x.ravel(), at_scores, a.ravel())
+        given = np.repeat(slip, f.shape[1]), np.repeat(mass, f.shape[1])
+        x = a if A is None else np.ascontiguousarray(A, real)
+        parts = logistic_sums(f.ravel(), own.ravel(), *given, x.ravel(), A is None, a.ravel())
         risk = parts[0] * (1 + (own.shape[1] + 16) * eps)
         totals = np.array([parts[1], parts[2], 0.0, 0.0])
-        pulled = rows.T @ a
-        return [risk, totals, dense(pulled).T, norms @ np.abs(a)]
+        return [risk, totals, dense(rows.T @ a).T, norms @ np.abs(a)]
     risk = (mass[:, 0] * _losses(f, slip, own, loss, y, real)).sum()
     signs = real(2) * own - 1 if loss.variant != ENTROPY else real(-1)
     given = mass * slopes(-signs * f, loss) if A is None else A * signs
@@ -116,8 +113,7 @@ def sums(
     steep = STEEP if loss.variant >= LOGISTIC else 1 + loss.gamma
     off = (delta * norms).sum(), steep * delta.sum()
     totals = np.array([gains.sum(), np.abs(gains).sum() + np.abs(x).sum(), *off], dtype=real)
-    pulled = rows.T @ a
-    return [risk, totals, dense(pulled).T, norms @ np.abs(a)]
+    return [risk, totals, dense(rows.T @ a).T, norms @ np.abs(a)]
 
 
 @kernel

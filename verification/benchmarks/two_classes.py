@@ -1,4 +1,4 @@
-"""Logistic regression of two classes, and softmax on tall badly conditioned data, beside scikit-learn at equal accuracy.
+"""Logistic regression of two classes, and softmax on tall, badly conditioned data, beside scikit-learn.
 
 ``python -m verification.benchmarks.two_classes`` prints the tables of docs/figures.md: CPU seconds, medians, of the
 estimator and of the fastest peer, at the loosest of its tolerances whose true suboptimality is as good.
