@@ -17,7 +17,7 @@ C = 1/(lambda n) this is the problem of Lapin et al. 2015, Theorem 1, divided by
 | "auto"     | where features are badly scaled and weights few "interior"; otherwise "newton" if   |
 |            | mean r_i ||x_i||^2 <= 0.02 gamma, else "active"; for entropies "lbfgs" for 100      |
 |            | features or more, else "newton", which for softmax of two classes, where it is      |
-|            | always taken, has one row of weights. What "active" would take longer for than           |
+|            | always taken, has one row of weights. What "active" would take longer for than      |
 |            | "interior" (or, gamma > 0, "newton" where weights are many, or examples 50 times as |
 |            | many, also after 150 iterations) is left to it, what stalls "lbfgs" to "newton",    |
 |            | what stalls that to "interior" if weights are few, else "active"                    |
