@@ -14,6 +14,7 @@ from fast.families import named
 from fast.models.multiclass_erm import TrainingResult
 from fast.solvers.one_vs_rest_bounds import claims
 from fast.solvers.one_vs_rest_training import SOLVERS, train
+from fast.solvers.rounding import consistent
 from fast.solvers.state import certified_gap
 
 
@@ -76,7 +77,8 @@ class SignedLinearModel(MulticlassLinearModel):
     def _claim(self, result: TrainingResult, features: Any, y: np.ndarray, r: np.ndarray) -> None:
         loss, own = self._fitted_loss(), self._sides(y)
         given = features, result.W, result.dual_variables, own, r, loss, y
-        P, D = claims(*given, (result.primal, result.dual), float(self.tol))
+        values = result.primal, result.dual
+        P, D = consistent(*(result.bounds or claims(*given, values, float(self.tol))))
         self.primal_objective_, self.dual_objective_ = P, D
         self.dual_gap_ = certified_gap(P, D)
         self._outwards(P, D)

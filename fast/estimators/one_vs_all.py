@@ -50,9 +50,9 @@ class OneVsAllClassifier(SignedLinearModel):
     warm_start : bool, default=False
         Begin at the last weights and dual, if they fit the data; C and the weights may change.
     solver : {"auto", "lbfgs", "newton", "proximal", "sdca"}, default="auto"
-        Newton's method for all classes at once (up to 400 features; of a hinge inside the proximal
-        point method), the proximal point method around quasi-Newton steps, or coordinate ascent
-        (hinges), quasi-Newton steps (smooth losses).
+        Newton's method (of hinges up to 400 features, inside the proximal point method), the proximal
+        point method around quasi-Newton steps, or coordinate ascent (hinges), quasi-Newton steps
+        (smooth losses).
     random_state : int, RandomState instance or None, default=None
         Order of the examples; None is 0, so that two fits give the same bits.
     verbose : int, default=0

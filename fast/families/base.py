@@ -239,7 +239,8 @@ class Loss:
         """What solvers may need of it.
 
         "updates" of dual blocks, "gradients" of a smooth loss, products with Hessians ("curvature"),
-        or the `structure` of a top-k hinge ("lists").
+        the `structure` of a top-k hinge ("lists"), or that of two classes it is log(1 + e^{f_j - f_y})
+        ("logistic").
         """
         found = {"updates"} if "sdca_update" in self.operations else set()
         return frozenset(found | ({"gradients"} if self.smooth else set()))

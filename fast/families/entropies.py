@@ -68,9 +68,10 @@ $place
         """What solvers may need of it; nothing where its margins are not the family's, which they take."""
         if self.cost != Entropy.cost:
             return frozenset()
-        return super().capabilities | (
-            {"curvature", "simplex"} if self.variant in (ALPHA, BETA) else set()
-        )
+        if self.variant not in (ALPHA, BETA):
+            return super().capabilities
+        binary = {"logistic"} if self.k == 1 and self.dropped is None else set()
+        return super().capabilities | {"curvature", "simplex"} | binary
 
     @property
     def formula(self) -> str:

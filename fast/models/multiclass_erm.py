@@ -16,7 +16,8 @@ C = 1/(lambda n) this is the problem of Lapin et al. 2015, Theorem 1, divided by
 | "fista"    | FISTA in the primal, what the papers compare with  | any smooth; a baseline      |
 | "auto"     | where features are badly scaled and weights few "interior"; otherwise "newton" if   |
 |            | mean r_i ||x_i||^2 <= 0.02 gamma, else "active"; for entropies "lbfgs" for 100      |
-|            | features or more, else "newton". What "active" would take longer for than           |
+|            | features or more, else "newton", which for softmax of two classes, where it is      |
+|            | always taken, has one row of weights. What "active" would take longer for than      |
 |            | "interior" (or, gamma > 0, "newton" where weights are many, or examples 50 times as |
 |            | many, also after 150 iterations) is left to it, what stalls "lbfgs" to "newton",    |
 |            | what stalls that to "interior" if weights are few, else "active"                    |
@@ -213,7 +214,9 @@ class _Run(TrainingRun):
         wide = is_sparse(self.X) and name == "active" and isinstance(self.loss, TopKHinge)
         wide = wide and not solver_class("interior").affordable(self.X, self.m)
         blocks = name == "active" and isinstance(self.X, Source)
-        cls = solver_class("blocks" if blocks else "sparse" if wide else name)
+        binary = name == "newton" and self.m == 2 and "logistic" in self.loss.capabilities
+        within = "blocks" if blocks else "sparse" if wide else "binary" if binary else name
+        cls = solver_class(within)
         found = cls(self.X, self.y, r, self.m, self.loss, self.seed)
         if name == "active":
             found.race, found.n_jobs = self.race, self.n_jobs

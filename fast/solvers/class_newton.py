@@ -1,4 +1,4 @@
-"""Newton's method for one-vs-all losses: all classes at once, over shared rows and products of features.
+"""Newton's method for one-vs-all hinges: all classes at once, over shared rows and products of features.
 
 P(W) = sum_j (1/2 ||w_j||^2 + sum_i r_i l(z_ij)) separates over the classes. A step takes the scores of all
 of them by one product, the masses and curvatures T entry by entry, and solves (I + X' diag(T_j) X) p_j =
@@ -13,8 +13,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
-from fast.kernels.signed import LOGISTIC
 
 from .class_grams import solved, weighted_grams
 from .class_rows import dual_variables, objectives, slopes
@@ -37,8 +35,8 @@ class ClassNewtonSolver:
     def __init__(
         self, X: Any, y: np.ndarray, own: np.ndarray, r: np.ndarray, loss: Any, seed: int
     ) -> None:
-        self.gamma = -1.0 if loss.variant == LOGISTIC else float(loss.gamma)
-        self.before = SignedAscent(X, y, own, r, loss, seed) if self.gamma >= 0.0 else None
+        self.gamma = float(loss.gamma)
+        self.before = SignedAscent(X, y, own, r, loss, seed)
         self.used = np.flatnonzero(r > 0.0)
         whole = len(self.used) == len(r)
         rows = X if whole else X[self.used]
@@ -50,7 +48,7 @@ class ClassNewtonSolver:
         self.V, self.centre = np.zeros((d, m)), np.zeros((len(self.used), m))
         self.primal, self.dual = np.full(m, np.inf), np.zeros(m)  # that of A = 0
         self.A = self.centre
-        self.best: Any = None if self.before else np.zeros_like(self.centre)
+        self.best: Any = None
 
     @staticmethod
     def fits(X: Any) -> bool:
@@ -59,15 +57,12 @@ class ClassNewtonSolver:
 
     def start_at(self, W: np.ndarray | None, A: np.ndarray | None) -> None:
         """Begin at weights, and at a dual point."""
-        if self.before is not None:
-            self.before.start_at(W, A)
-            self.before.cold = True
-        elif W is not None:
-            self.V = np.array(W.T, dtype=np.float64)
+        self.before.start_at(W, A)
+        self.before.cold = True
 
     def dual_variables(self) -> np.ndarray:
         """A of the best dual point of every class."""
-        if self.best is None and self.before is not None:
+        if self.best is None:
             return self.before.dual_variables()
         found = np.zeros((self.n, self.own.shape[1]))
         found[self.used] = self.best
@@ -75,7 +70,7 @@ class ClassNewtonSolver:
 
     def run(self, state: TrainingState, tol: float, max_iter: int, report: Callable) -> None:
         """Steps until state.gap <= tol, or max_iter, or nothing is left to win, or the callback stops."""
-        if self.before is not None and self.before.cold:
+        if self.before.cold:
             over = self.before.run(state, tol, max_iter, report, LOOKS)
             self.V, self.centre = (
                 np.ascontiguousarray(self.before.W.T),
@@ -104,8 +99,7 @@ class ClassNewtonSolver:
         self.F, self.T, self.A = self.X @ self.V, np.empty_like(self.centre), self.centre.copy()
         self.width = WIDTH if self.gamma == 0.0 else 0.0
         self.live, self.steps = np.ones(self.own.shape[1], bool), 0
-        if self.gamma >= 0.0:
-            self._certified()
+        self._certified()
         self._look()
 
     def _look(self) -> None:

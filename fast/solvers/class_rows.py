@@ -5,16 +5,12 @@ own dual point where width = 0, else a step of the proximal point method in the 
 For the logistic loss (gamma < 0) x = r/(1 + e^-z), z = -s f.
 """
 
-from fast._elementary import exp, log
 from fast._numba import REORDER, kernel
 from fast._simd import choose, larger, smaller
 
 
 @kernel(fastmath=REORDER)
 def _mass(z, r, c, width, gamma):
-    if gamma < 0.0:
-        e = exp(-abs(z))
-        return r * choose(z > 0.0, 1.0, e) / (1.0 + e)
     return smaller(larger((r * z + width * c) / (width + gamma), 0.0), r)
 
 
@@ -26,13 +22,10 @@ def dual_variables(own, F, r, centre, width, gamma, wanted, A, T):
         for j in range(F.shape[1]):
             if wanted[j]:
                 s = choose(own[i, j], 1.0, -1.0)
-                z = choose(gamma < 0.0, 0.0, 1.0) - s * F[i, j]
+                z = 1.0 - s * F[i, j]
                 v = _mass(z, r[i], s * centre[i, j], width, gamma)
                 A[i, j] = s * v
-                if gamma < 0.0:
-                    T[i, j] = v * (1.0 - v / r[i]) if r[i] > 0.0 else 0.0
-                else:
-                    T[i, j] = choose(v > 0.0 and v < r[i], steep, 0.0)
+                T[i, j] = choose(v > 0.0 and v < r[i], steep, 0.0)
 
 
 @kernel(fastmath=REORDER)
@@ -44,32 +37,22 @@ def slopes(own, F, G, t, r, centre, width, gamma, wanted, out):
         for j in range(F.shape[1]):
             if wanted[j]:
                 s = choose(own[i, j], 1.0, -1.0)
-                z = choose(gamma < 0.0, 0.0, 1.0) - s * (F[i, j] + t[j] * G[i, j])
+                z = 1.0 - s * (F[i, j] + t[j] * G[i, j])
                 out[j] -= s * _mass(z, r[i], s * centre[i, j], width, gamma) * G[i, j]
 
 
 @kernel(fastmath=REORDER)
 def objectives(own, F, r, gamma, A, losses, gains):
-    """Write the sums over the rows of r l(z) and of what the dual variables gain, class by class.
-
-    The dual variables of the logistic loss are those at F, where it equals z x less its conjugate.
-    """
+    """Write the sums over the rows of r l(z) and of what the dual variables gain, class by class."""
     for j in range(F.shape[1]):
         losses[j] = gains[j] = 0.0
     for i in range(F.shape[0]):
         for j in range(F.shape[1]):
             s = choose(own[i, j], 1.0, -1.0)
-            z, x = choose(gamma < 0.0, 0.0, 1.0) - s * F[i, j], s * A[i, j]
-            if gamma < 0.0:
-                e = exp(-abs(z))
-                one = 1.0 + e
-                loss = r[i] * (larger(z, 0.0) + (log(one) + (e - (one - 1.0)) / one))
-                losses[j] += loss
-                gains[j] += loss - z * x
-            else:
-                loss = larger(z, 0.0)
-                if gamma > 0.0:
-                    p = smaller(loss, gamma)
-                    loss = p * (z - 0.5 * p) / gamma
-                losses[j] += r[i] * loss
-                gains[j] += x - 0.5 * gamma * x * x / r[i]
+            z, x = 1.0 - s * F[i, j], s * A[i, j]
+            loss = larger(z, 0.0)
+            if gamma > 0.0:
+                p = smaller(loss, gamma)
+                loss = p * (z - 0.5 * p) / gamma
+            losses[j] += r[i] * loss
+            gains[j] += x - 0.5 * gamma * x * x / r[i]

@@ -12,6 +12,7 @@ positive terms, so that neither s nor 1 - s cancels.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -311,6 +312,19 @@ class EntropyRows:
         T, r = self.T[some], self.r[some].astype(np.float32)
         scaled = T * _quotient(r, self.tau[some].astype(np.float32))[:, None]
         return (np.diag(r @ T) - scaled.T @ T) * (self.r.sum() / max(float(r.sum()), 1e-300))
+
+    def pairs(self) -> Callable[[np.ndarray], np.ndarray]:
+        """What is left of the diagonals of r_i H_i, for some rows; see `fast.solvers.kronecker`."""
+        a, b = np.tril_indices(self.m, -1)
+
+        def left(rows: np.ndarray) -> np.ndarray:
+            T, A = self.T[rows].astype(np.float64), self.A[rows].astype(np.float64)
+            own = _quotient(self.r[rows], self.tau[rows])[:, None]
+            found = T[:, a] * T[:, b] * -own
+            kappa = self.kappa[rows][:, None]
+            return found + kappa * A[:, a] * A[:, b] if kappa.any() else found
+
+        return left
 
     def curve(self, V: np.ndarray, members: np.ndarray) -> None:
         """V_q <- r_i H_i V_q in place, i = members[q]; at the point last evaluated."""

@@ -6,17 +6,22 @@ points are moved into the domain first, where D is evaluated, and what rounding 
 priced by the slope of D.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
+from fast._elementary import exp, log
+from fast._numba import kernel
+from fast._simd import choose, larger, plus, smaller
 from fast.kernels.signed import BIPARTITE, BOX, ENTROPY, LOGISTIC
 from fast.solvers.passes import added
 from fast.solvers.rounding import confirmed, down, precisions, row_norms, up
-from fast.solvers.rows import is_sparse
+from fast.solvers.rows import dense, is_sparse
 
-AT_ONCE = 4096  # rows
+AT_ONCE, SHORT = 4096, 1 << 18  # rows of an array, and of CSR times classes
+TINIEST = 2.0**-1022  # of which a logarithm is taken
 STEEP = 750  # of x log x at the smallest float64
 
 
@@ -46,33 +51,60 @@ def claims(
     return confirmed(precisions(X.shape[0] * X.shape[1] * len(W)), bounds, claimed, tol)
 
 
+def logistic_claims(
+    X: Any, W: np.ndarray, own: np.ndarray, r: np.ndarray, loss: Any, y: np.ndarray
+) -> tuple[float, float, np.ndarray]:
+    """(P, D, A), the same of the logistic loss in float64 at the A that W makes."""
+    A = np.empty(own.shape)
+    with np.errstate(all="ignore"):
+        P, D = _bounds(X, W, A, own, r, loss, y, np.float64, True)
+    return P, D, A
+
+
 def _bounds(
-    X: Any, W: np.ndarray, A: np.ndarray, own: np.ndarray, r: np.ndarray, loss: Any, y: Any, real: Any
+    X: Any, W: np.ndarray, A: np.ndarray, own: np.ndarray, r: np.ndarray, loss: Any, y: Any, real: Any,
+    at_scores: bool = False,
 ) -> tuple[float, float]:  # fmt: skip
-    """Upper bound on P and lower bound on D in one arithmetic."""
+    """Upper bound on P and lower bound on D in one arithmetic; ``at_scores``: at the A that W makes, written there."""
     n, W = X.shape[0], W.astype(real)
-    parts = (slice(first, first + AT_ONCE) for first in range(0, n, AT_ONCE))
-    return bounds_of_sums(W, n, added(sums(X[p], W, A[p], own[p], r[p], loss, y[p]) for p in parts))
+    size = max(AT_ONCE, SHORT // len(W)) if is_sparse(X) else AT_ONCE
+
+    def blocks() -> Iterator[list[Any]]:
+        for first in range(0, n, size):
+            p = slice(first, first + size)
+            given, out = (None, A[p]) if at_scores else (A[p], None)
+            yield sums(X if size >= n else X[p], W, given, own[p], r[p], loss, y[p], out=out)
+
+    return bounds_of_sums(W, n, added(blocks()), size)
 
 
 def sums(
-    X: Any, W: np.ndarray, A: Any, own: np.ndarray, r: np.ndarray, loss: Any, y: Any, seen: Any = None
+    X: Any, W: np.ndarray, A: Any, own: np.ndarray, r: np.ndarray, loss: Any, y: Any, seen: Any = None,
+    out: Any = None,
 ) -> list[Any]:  # fmt: skip
     """What `bounds_of_sums` needs of a block of examples, in the arithmetic of W.
 
     Over the examples: losses; what A gains, the sizes of that, what had to be moved times norms, and what that
     costs; A'X; rounding in it. Without A the slopes of a smooth loss at W are taken, one-vs-all.
-    ``seen(f)`` is called with the scores.
+    ``seen(f)`` is called with the scores; A that the logistic loss has at W goes to ``out``.
     """
     real: Any = W.dtype.type
     norms, d, eps = row_norms(X), X.shape[1], real(np.finfo(real).eps)
     lengths = np.sqrt((W * W).sum(axis=1)).max()
-    rows, mass = X.astype(real), r.astype(real)[:, None]
+    rows, mass = X.astype(real, copy=False), r.astype(real)[:, None]
     f = np.asarray(rows @ W.T, dtype=real)
     if seen is not None:
         seen(f)
     slip = (d + 8) * eps * norms[:, None] * lengths
     slip = slip + 4 * eps * (1 + np.abs(f).max(axis=1))[:, None]
+    if real is np.float64 and loss.variant == LOGISTIC and np.isfinite(f.sum()):
+        a = np.empty(f.shape) if out is None or not out.flags.c_contiguous else out
+        given = np.repeat(slip, f.shape[1]), np.repeat(mass, f.shape[1])
+        x = a if A is None else np.ascontiguousarray(A, real)
+        parts = logistic_sums(f.ravel(), own.ravel(), *given, x.ravel(), A is None, a.ravel())
+        risk = parts[0] * (1 + (own.shape[1] + 16) * eps)
+        totals = np.array([parts[1], parts[2], 0.0, 0.0])
+        return [risk, totals, dense(rows.T @ a).T, norms @ np.abs(a)]
     risk = (mass[:, 0] * _losses(f, slip, own, loss, y, real)).sum()
     signs = real(2) * own - 1 if loss.variant != ENTROPY else real(-1)
     given = mass * slopes(-signs * f, loss) if A is None else A * signs
@@ -81,9 +113,38 @@ def sums(
     steep = STEEP if loss.variant >= LOGISTIC else 1 + loss.gamma
     off = (delta * norms).sum(), steep * delta.sum()
     totals = np.array([gains.sum(), np.abs(gains).sum() + np.abs(x).sum(), *off], dtype=real)
-    pulled = rows.T @ a
-    V = pulled.toarray() if is_sparse(pulled) else pulled
-    return [risk, totals, V.T, norms @ np.abs(a)]
+    return [risk, totals, dense(rows.T @ a).T, norms @ np.abs(a)]
+
+
+@kernel
+def logistic_sums(f, own, slip, r, given, at_scores, a):
+    """Of the logistic loss: `sums` over entries, in float64; writes the masses with their signs to ``a``.
+
+    ``given`` are such masses; or those at the scores are taken.
+    """
+    risk, gains, size = 0.0, 0.0, 0.0
+    for i in range(f.shape[0]):
+        s = choose(own[i], 1.0, -1.0)
+        z = -s * f[i]
+        up = z + slip[i]
+        e = exp(-abs(up))
+        one = 1.0 + e
+        risk = plus(risk, r[i] * (larger(up, 0.0) + (log(one) + (e - (one - 1.0)) / one)))
+        safe = choose(r[i] > 0.0, r[i], 1.0)
+        x = s * given[i]
+        if at_scores:
+            e = exp(-abs(z))
+            x = r[i] * (choose(z > 0.0, 1.0, e) / (1.0 + e))
+        x = smaller(larger(x, 0.0), r[i])
+        q = x / safe
+        rest = 1.0 - q
+        low, high = larger(q, TINIEST), larger(rest, TINIEST)
+        gain = q * log(low) + rest * (log(high) + ((1.0 - rest) - q) / high)
+        gain *= -r[i]
+        gains = plus(gains, gain)
+        size = plus(size, abs(gain) + x)
+        a[i] = s * x
+    return risk, gains, size
 
 
 def slopes(z: Any, loss: Any) -> Any:

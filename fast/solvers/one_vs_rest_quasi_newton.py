@@ -6,8 +6,8 @@ import numpy as np
 
 from fast.kernels.signed import LOGISTIC
 
+from .binary_logistic import logistic_rows
 from .block_sums import slopes_of_weights, transposed
-from .class_rows import dual_variables, objectives
 from .iterate import Point
 from .passes import Block
 from .quasi_newton import QuasiNewtonSolver
@@ -16,13 +16,11 @@ from .quasi_newton import QuasiNewtonSolver
 def logistic_at_weights(block: Block, W: np.ndarray) -> tuple[float, float, Any, np.ndarray]:
     """`fast.solvers.block_sums.at_weights` of the one-vs-all logistic loss: class by class, at once."""
     X, y, w, _, m, _ = block
-    f = np.ascontiguousarray(X @ W)
-    own, A, T = y[:, None] == np.arange(m), np.empty_like(f), np.empty_like(f)
-    losses, gains = np.empty(m), np.empty(m)
-    dual_variables(own, f, w, A, 0.0, -1.0, np.ones(m, bool), A, T)
-    objectives(own, f, w, -1.0, A, losses, gains)
-    bends = T.sum(axis=0)
-    return float(losses.sum()), float(bends.mean()), np.diag(bends), -transposed(X, A)
+    F = np.ascontiguousarray((X @ W).T)
+    A, T, losses = np.empty_like(F), np.empty_like(F), np.empty(m)
+    logistic_rows(y, np.arange(m), F, w, A, T, losses)
+    bends = T.sum(axis=1)
+    return float(losses.sum()), float(bends.mean()), np.diag(bends), -transposed(X, A.T)
 
 
 class SignedQuasiNewton(QuasiNewtonSolver):

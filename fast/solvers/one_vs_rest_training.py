@@ -8,14 +8,14 @@ have one right label, and their problem is one for each class.
 
 | solver     | algorithm                                                       | for                   |
 |------------|-----------------------------------------------------------------|-----------------------|
-| "newton"   | Newton's method for all classes at once, of a hinge inside the  | one-vs-all, up to 400 |
-|            | proximal point method, after a few passes of "sdca"             | features              |
+| "newton"   | Newton's method: of the logistic loss a row of weights for each  | one-vs-all, hinges up |
+|            | class, of a hinge all classes at once inside the proximal point | to 400 features       |
+|            | method, after a few passes of "sdca"                            |                       |
 | "proximal" | a few passes of "sdca", then the proximal point method whose    | hinges                |
 |            | inner problems are solved as by "lbfgs"                         |                       |
 | "lbfgs"    | quasi-Newton steps with a homotopy in C                         | smooth losses         |
 | "sdca"     | coordinate ascent over rows, exact updates of all their classes | hinges, also smooth   |
-| "auto"     | the first of these that fits; for the logistic loss "newton" where mean r_i ||x_i||^2   |
-|            | > 1000, or > 1 and features are fewer than classes, else "lbfgs"                        |
+| "auto"     | the first of these that fits                                    |                       |
 
 Problems with n*m*d <= 20 000 are solved to rounding (at most 100 iterations more), whatever ``tol``.
 """
@@ -38,31 +38,26 @@ from fast.models.multiclass_erm import (
     POLISHED_SIZE,
     TrainingResult,
 )
+from fast.solvers.binary_logistic import OneVsAllNewtonSolver
 from fast.solvers.class_newton import ClassNewtonSolver
 from fast.solvers.one_vs_rest_ascent import SignedAscent
 from fast.solvers.one_vs_rest_proximal import SignedProximal
 from fast.solvers.one_vs_rest_quasi_newton import SignedQuasiNewton
-from fast.solvers.rows import squared_norms
 from fast.solvers.state import TrainingRun, TrainingState
 
-WEAK = 1.0  # mean r_i ||x_i||^2 up to which a few quasi-Newton steps are enough
-HEAVY = 1e3  # the same where features are more than classes
 SOLVERS: dict[str, Any] = {
     "newton": ClassNewtonSolver, "proximal": SignedProximal, "sdca": SignedAscent, "lbfgs": SignedQuasiNewton
 }  # fmt: skip
 
 
-def fitting(loss: Signed, X: Any, r: np.ndarray, m: int) -> list[str]:
+def fitting(loss: Signed, X: Any) -> list[str]:
     """The solvers that can train a loss on these rows, the best first."""
-    found = ["newton"] if loss.variant in (BOX, LOGISTIC) and ClassNewtonSolver.fits(X) else []
+    if loss.variant == LOGISTIC:
+        return ["newton", "lbfgs"]
+    found = ["newton"] if loss.variant == BOX and ClassNewtonSolver.fits(X) else []
     if not loss.smooth:
         return [*found, "proximal", "sdca"]
-    if loss.variant < LOGISTIC:
-        return [*found, "lbfgs", "sdca"]
-    # matrices of all classes cost little where features are few, passes where steps are
-    size = float(np.mean(r * squared_norms(X)))
-    steps = size <= (WEAK if X.shape[1] < m else HEAVY)
-    return ["lbfgs", *found] if steps else [*found, "lbfgs"]
+    return [*found, "lbfgs", *(["sdca"] if loss.variant < LOGISTIC else [])]
 
 
 def train(
@@ -110,7 +105,7 @@ def train(
     fast.errors.InvalidParameterError
         The solver cannot train this loss on these rows.
     """
-    known = fitting(loss, X, r, own.shape[1])
+    known = fitting(loss, X)
     if solver != "auto" and solver not in known:
         object_name = type(loss).__module__.rpartition(".")[2]
         given = f"{solver!r} for {object_name} on {X.shape[1]} features"
@@ -119,7 +114,9 @@ def train(
     run, state = TrainingRun(report), TrainingState(started=time.perf_counter())
     n, m = own.shape
     with nullcontext() if n_jobs is None else one_blas_thread():
-        algorithm = SOLVERS[name](X, y, own, r, loss, seed)
+        binary = name == "newton" and loss.variant == LOGISTIC
+        cls: Any = OneVsAllNewtonSolver if binary else SOLVERS[name]
+        algorithm = cls(X, y, own, r, loss, seed)
         if name == "lbfgs":
             algorithm.passes.n_jobs = resolve(n_jobs)
         at_zero = loss.values(np.zeros((n, m)), y)
@@ -141,7 +138,10 @@ def train(
             for aim, limit in stages:
                 if state.gap > aim and not run.stopped and state.n_iter < limit:
                     algorithm.run(state, aim, limit, ask)
-        return TrainingResult(state.W, algorithm.dual_variables(), **run.outcome(state, name))
+        bounds = getattr(algorithm, "bounds", None)
+        return TrainingResult(
+            state.W, algorithm.dual_variables(), bounds, **run.outcome(state, name)
+        )
 
 
 def _warmup() -> None:
@@ -152,5 +152,5 @@ def _warmup() -> None:
     for object_name in ("ova_hinge", "ova_logistic", "multilabel_hinge", "multilabel_entropy"):
         loss: Any = named(object_name)
         labels = own if loss.indicated else y
-        for solver in fitting(loss, X, np.ones(12), 3):
+        for solver in fitting(loss, X):
             train(X, labels, own, np.full(12, 9.0), loss, max_iter=4, solver=solver)

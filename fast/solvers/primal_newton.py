@@ -2,8 +2,9 @@
 
 The gradient of P(W) = 1/2||W||^2 + sum_i r_i L_i is W - X'A with a_i = -r_i g_i, g_i the gradient of
 L_i in the scores. Directions come from conjugate gradients on I + sum_i r_i H_i (x) x_i x_i', whose
-products are two matrix products in float32, preconditioned by I + c X'RX where that is cheap. Losses
-whose rows allow it go through float32 altogether until the gap seems small enough.
+products are two matrix products in float32. They are preconditioned by I + S (x) X'RX, S the mean of the
+H_i, and by the Hessian itself, both factorised, as soon as products have cost as much as that would.
+Losses whose rows allow it go through float32 altogether until the gap seems small enough.
 
 The certificate is free, and always float64: A is dual feasible, every Fenchel-Young residual is zero,
 and P(W) - D(A) = ||W - X'A||^2 / 2.
@@ -14,9 +15,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import cho_factor, cho_solve
 
-from .rows import blocks_of, is_sparse, squared_norms
+from .kronecker import Factor, assemble
+from .rows import blocks_of, dense, is_sparse, squared_norms
 from .state import TrainingState
 
 CERTIFY_EVERY = 8  # float32 steps between two certificates
@@ -27,7 +28,20 @@ CRAWLING = 12  # iterations that leave more than SLOW of the gap
 STEEP = 0.01  # a step that leaves this part of the gap: the preconditioner alone is good enough
 CG_STEPS = 100
 SLOW = 0.5  # a step that leaves this part of the gap calls for directions in float64
-PRECONDITION = 4  # X'RX is formed if d <= PRECONDITION * m
+AT_ONCE = 8.0  # products of the Hessian that X'RX may cost before any was taken
+CALL = 1e6  # multiplications that take as long as the calls of one product
+WIDE = 4  # times that a multiplication in float64 takes as long as one of a product
+SAMPLE, SAMPLED, ENOUGH = (
+    4096,
+    20,
+    3,
+)  # rows, also by weights, that directions are from, where many times as many
+FALL, LOCAL = (
+    0.25,
+    10.0,
+)  # a step that leaves this part of such a gap calls for directions from all rows
+WIDEST = 1500  # weights up to which the Hessian may be factorised
+FULL = 1 << 23  # numbers of CSR rows written out for that
 
 
 class PrimalNewtonSolver:
@@ -49,10 +63,14 @@ class PrimalNewtonSolver:
         self.A: Any = None  # the best dual so far, as blocks -a_i
         self.spare: Any = None
         self.A32: Any = None
-        self.gram: Any = None
+        self.basis: Any = None  # eigenvalues and eigenvectors of X'RX
+        self.spent = 0.0  # products of the Hessian so far
+        self.solves = 0  # of them, those of the last direction
         self.mass_at_zero = 0.0  # x_j/r_i of all examples in the best dual, while A is None
         self.stepped = False  # the preconditioner alone took the last step
         self.fine = False  # directions in float64
+        self.whole = False  # directions from all rows
+        self.rng = np.random.default_rng(seed)
         self.reached = 0  # iteration that W belongs to
         self.started = False  # W is somewhere else than 0
         self.patient = True  # goes on where gaps hardly fall
@@ -140,6 +158,7 @@ class PrimalNewtonSolver:
                     return
             self.fine |= double and gap > SLOW * last
             last = gap if double else np.inf
+            self.whole |= FALL * before < gap < LOCAL * primal
             self.stepped &= gap <= STEEP * before and not self.fine
             before = gap
             direction = self._direction(gradient, primal, tol, self.stepped)
@@ -197,34 +216,94 @@ class PrimalNewtonSolver:
             self.mass_at_zero, self.A = x, None
         state.record(iteration, primal, max(state.dual, primal - gap), self.W)
         step = -gradient
-        factor = self._factor(x)
-        if factor is not None:
-            step = cho_solve(factor, step.T.astype(self.X32.dtype)).T.astype(np.float64)
+        self._decompose()
+        if self.basis is not None:
+            step = self._in_basis(step, x).astype(np.float64)
         elif gap > 0.0:  # the length that is best for curvature x X'RX along the gradient
             along = self.X64 @ gradient.T
             bend = x * float(self.r @ (along * along).sum(axis=1))
             step *= 2.0 * gap / (2.0 * gap + bend)
         self.W = step
         self.started = True
-        self.stepped = factor is not None
+        self.stepped = self.basis is not None
         return True
 
-    def _factor(self, curvature: float) -> Any:
-        """Cholesky factor of I + c X'RX, None where forming it does not pay."""
+    def _product(self, rows: float) -> float:
+        """Multiplications of one product of the Hessian with so many rows, and what its calls cost."""
+        return CALL + 2.0 * rows * self.m * self.X.shape[1]
+
+    def _decompose(self) -> None:
+        """X'RX = Q diag(sizes) Q', as soon as it costs no more than the products so far."""
         n, d = self.X.shape
-        if is_sparse(self.X) or d > min(PRECONDITION * self.m, n):
-            return None
-        if self.gram is None:
-            rows = self.X32 * np.sqrt(self.r / self.r.max()).astype(self.X32.dtype)[:, None]
-            if self.r.min() == self.r.max():
-                rows = self.X32
-            self.gram = rows.T @ rows
-        matrix = (curvature * float(self.r.max())) * self.gram
-        matrix[np.diag_indices(d)] += 1.0
-        try:
-            return cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-        except np.linalg.LinAlgError:
-            return None
+        cost = float(n) * d * d + 10.0 * d**3
+        allowed = max(AT_ONCE, self.spent) * self._product(n)
+        if self.basis is not None or is_sparse(self.X) or d > n or cost > allowed:
+            return
+        rows = self.X32
+        if self.r.min() != self.r.max():
+            rows = rows * np.sqrt(self.r / self.r.max()).astype(rows.dtype)[:, None]
+        sizes, Q = np.linalg.eigh(rows.T @ rows)
+        self.basis = np.maximum(sizes, 0.0) * rows.dtype.type(self.r.max()), Q
+
+    def _in_basis(self, V: np.ndarray, bends: Any, U: Any = None) -> np.ndarray:
+        """The inverse of I + S (x) X'RX times V (m, d); S = U diag(bends) U', or a number times I."""
+        sizes, Q = self.basis
+        inside = V.astype(Q.dtype) @ Q
+        if np.ndim(bends) == 0:
+            inside /= 1.0 + bends * sizes
+        else:
+            inside = U @ ((U.T @ inside) / (1.0 + bends[:, None] * sizes))
+        return np.asarray(inside @ Q.T, Q.dtype)
+
+    def _members(self) -> tuple[np.ndarray, float]:
+        """Rows that a direction is computed from, and what their part of the Hessian is multiplied by."""
+        members = self.rows.members(self.squares)
+        least = max(SAMPLE, SAMPLED * self.W.size)
+        if self.whole or self.fine or len(members) < ENOUGH * least:
+            return members, 1.0
+        some = np.sort(self.rng.choice(members, least, replace=False))
+        return some, float(self.r[members].sum() / self.r[some].sum())
+
+    def _preconditioner(self, members: np.ndarray, scale: float) -> tuple[Callable | None, bool]:
+        """The inverse of a matrix near the Hessian, as a function, and whether that is the Hessian."""
+        d, m = self.X.shape[1], self.m
+        p = (m - 1) * d
+        cost = WIDE * (0.25 * len(members) * m * (m - 1) * d * d + p**3 / 6.0)
+        if self.solves * self._product(len(members)) > cost and self._small(members):
+            pairs = self.rows.pairs()
+            if pairs is not None:
+                return self._hessian(pairs, members, scale), True
+        self._decompose()
+        if self.basis is None:
+            return None, False
+        S, U = self.rows.summed(), None
+        if S is None:
+            bends: Any = self.rows.mean_curvature()
+        else:
+            kind = self.basis[1].dtype
+            bends, U = np.linalg.eigh((S / float(self.r.sum())).astype(kind))
+            bends = np.maximum(bends, 0.0)
+        return lambda V: self._in_basis(V, bends, U), False
+
+    def _small(self, members: np.ndarray) -> bool:
+        """Whether the Hessian, and these rows in full, take little memory."""
+        m, d = self.W.shape
+        return (m - 1) * d <= WIDEST and not (is_sparse(self.X) and len(members) * d > FULL)
+
+    def _hessian(self, pairs: Callable, members: np.ndarray, scale: float) -> Callable:
+        """The inverse of the Hessian; rows of W are relative to the last, and of sum 0."""
+        d, m = self.X.shape[1], self.m
+        rows, y = dense(self.X64[members]), self.y[members]
+        H = assemble(np.eye(d) / scale, lambda a, b: pairs(members[a:b]), rows, y, m)
+        factor = Factor(H)
+
+        def solved(V: np.ndarray) -> np.ndarray:
+            mean = V.mean(axis=0)
+            D = np.zeros(V.shape)
+            D[:-1] = factor.solve((V[:-1].astype(np.float64) - mean) / scale)
+            return (D - D.mean(axis=0) + mean).astype(V.dtype)
+
+        return solved
 
     def _direction(
         self, gradient: np.ndarray, primal: float, tol: float, steep: bool
@@ -238,31 +317,34 @@ class PrimalNewtonSolver:
         norm = float(np.linalg.norm(gradient))
         if norm == 0.0:
             return -gradient
-        members = self.rows.members(self.squares)
+        members, scale = self._members()
         rows = self.X64 if self.fine else self.X32
         if len(members) < len(self.y):
             rows = rows[members]
-        factor = self._factor(self.rows.mean_curvature())
+        inverse, near = self._preconditioner(members, scale)
 
         def conditioned(v: np.ndarray) -> np.ndarray:
-            if factor is None:
-                return v
-            return np.ascontiguousarray(cho_solve(factor, v.T, check_finite=False).T)
+            return v if inverse is None else np.ascontiguousarray(inverse(v), v.dtype)
 
         residual = (gradient / -norm).astype(rows.dtype)
         d = np.zeros_like(residual)
         z = conditioned(residual)
-        if steep and factor is not None:
+        if (steep and inverse is not None) or near:
             return norm * z.astype(np.float64)
         search = z.copy()
         rho = float(np.vdot(residual, z))
         start = norm * norm
         forcing = min(0.01, max(1e-8, start / (1.0 + start)))
         target = max(forcing, 0.5 * tol * abs(primal) / start)
+        self.solves = 0
         for _ in range(5 * CG_STEPS if self.fine else CG_STEPS):
+            self.solves += 1
+            self.spent += 1.0
             V = np.ascontiguousarray(rows @ search.T)
             self.rows.curve(V, members)
-            image = search + ((rows.T @ V).T if is_sparse(rows) else V.T @ rows)
+            image = (rows.T @ V).T if is_sparse(rows) else V.T @ rows
+            image *= rows.dtype.type(scale)
+            image += search
             curvature = float(np.vdot(search, image))
             if not 0.0 < curvature < np.inf:
                 break

@@ -101,6 +101,10 @@ class SmoothRows:
         """Sum of r_i H_i, (m, m): not at hand."""
         return None
 
+    def pairs(self) -> None:
+        """What is left of the diagonals of r_i H_i: not at hand."""
+        return None
+
     def curve(self, V: np.ndarray, members: np.ndarray) -> None:
         """V_q <- r_i H_i V_q in place, i = members[q]; at the point last evaluated."""
         curved(V, members, self.y, self.weight, self.loss, self.kinds, self.full)

@@ -19,8 +19,10 @@ SOLVERS = {
     "fista": ("fista", "FistaSolver"),
     "interior": ("simplex_interior", "SimplexInteriorSolver"),
 }
-WITHIN = {  # "active" on CSR data with too many weights for "interior", and on rows that are read
+WITHIN = {  # "active" on CSR data with too many weights for "interior", and on rows that are read;
+    # "newton" for logistic losses of two classes
     "sparse": ("sparse_set", "SparseSetSolver"), "blocks": ("block_lists", "BlockListSolver"),
+    "binary": ("binary_logistic", "TwoClassNewtonSolver"),
 }  # fmt: skip
 GENERAL = ("newton", "lbfgs", "sdca", "active", "fista")  # the order that "auto" looks in
 WEAK = 0.02  # mean r_i ||x_i||^2 / gamma from which on the class lists win
@@ -43,6 +45,8 @@ def choose_solver(solver: str, X: Any, r: np.ndarray, loss: Loss, m: int = 2) ->
     able, object_name = loss.capabilities, type(loss).__module__.rpartition(".")[2]
     if isinstance(X, Source):
         return of_passes(solver, able, object_name)
+    if solver == "auto" and m == 2 and "logistic" in able:
+        return "newton"
     few = "simplex" in able and m * min(X.shape) <= AT_ONCE
     if solver == "auto" and few and solver_class("interior").affordable(X, m) and badly_scaled(X):
         return "interior"

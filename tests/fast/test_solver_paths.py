@@ -149,6 +149,7 @@ NEWTON = {
     "warm": {"loss": named("softmax"), "n": 60, "m": 4, "d": 6, "C": 3.0, "start": 0.3},
     "sparse": {"loss": named("softmax"), "n": 60, "m": 4, "d": 6, "C": 10.0, "sparse": True},
     "long": {"loss": named("softmax"), "n": 30, "m": 3, "d": 40, "C": 10.0},
+    "sampled": {"loss": named("softmax"), "n": 14_000, "m": 3, "d": 4, "C": 0.1},
 }
 SCORES = {
     "bundle": {"solver": "bundle", "n": 50, "m": 2, "d": 6, "spread": 0.5},
