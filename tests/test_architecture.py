@@ -21,7 +21,7 @@ from verification.cli import app
 #: Code lines; today's, rounded up to the next 500.
 MOST_LINES = {
     "refsolve": 17_700,
-    "fast": 24_500,
+    "fast": 25_000,
     "verification": 48_900,
     "tests": 37_900,
     "docs": 4_000,
