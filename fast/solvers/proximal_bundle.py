@@ -27,7 +27,9 @@ SMALLEST, LARGEST = 1e-8, 1e8
 STALLED = 50  # iterations without a better point or bound, to the last bit: rounding rules
 STEEP = 0.1  # part of the columns that most of the curvature has to lie in
 SMOOTH_GAP = 0.5  # relative, below which F is tried as a smooth function
-TRIAL, FALL = 12, 0.3  # the gap has to fall by that in so many iterations, or the metric goes
+TRIAL, FALL = 12, 3.0  # the gap has to fall by that in so many iterations, or the metric goes
+WIDTH, KEEP = 1.0, 0.3
+REFRESH = 8
 BOUND_EVERY = 3  # iterations between two bounds from the cutting plane model
 
 
@@ -39,16 +41,27 @@ class Trial:
         self.over = is_sparse(problem.product.X)
         self.metric: Metric | None = None
         self.since, self.gap, self.rho = 0, np.inf, 1.0
+        self.width = 0.0
 
-    def begin(self, centre: np.ndarray, rho: float) -> float:
+    def begin(self, centre: np.ndarray, before: np.ndarray, rho: float) -> float:
         """Rho, 1 if the metric begins at this centre."""
         state = self.problem.state
-        if self.over or self.metric is not None or state.gap > SMOOTH_GAP:
+        if self.over or state.gap > SMOOTH_GAP:
             return rho
-        self.over = state.cut.active < self.problem.d
-        self.metric = None if self.over else self.problem.curved(centre)
-        if self.metric is None or self.metric.directions > STEEP * self.problem.d:
-            self.metric, self.over = None, True
+        if self.metric is not None and state.n_iter < self.built + REFRESH:
+            return rho
+        self.built = state.n_iter
+        moved = self.problem.product.scores(centre - (before if self.metric is None else self.last), self.problem.exact)
+        width = float(np.sqrt(moved @ moved / len(moved)))
+        self.last = centre
+        self.width = max(WIDTH * width, KEEP * self.width)
+        new = self.problem.curved(centre, self.width)
+        if self.metric is not None:
+            self.metric = new or self.metric
+            return rho
+        self.over = new is None
+        self.metric = new
+        if new is None:
             return rho
         self.since, self.gap, self.rho = state.n_iter, state.gap, rho
         return 1.0
@@ -85,8 +98,8 @@ def run(
         primal, _ = problem.at(w)
         if at_centre - primal >= ENOUGH * promised:
             rho *= LOWER if at_centre - primal >= GOOD * promised else 1.0
-            centre, at_centre = w, primal
-            rho = trial.begin(centre, rho)
+            before, centre, at_centre = centre, w, primal
+            rho = trial.begin(centre, before, rho)
         elif promised > (MUCH_ROUGH if rough else MUCH_SMOOTH) * gap:
             rho *= RAISE
         if promised < MODEST * gap:

@@ -23,6 +23,7 @@ from fast.solvers.state import TrainingState
 SINGLE_GAP = 1e-5  # relative gap that products in float32 are trusted with
 IDLE, CROWDED = 40, 100  # cuts are dropped after IDLE iterations without weight, if there are many
 WEIGHTLESS = 1e-9  # lambda_t below which a cut carries no weight
+PER = 5
 PAIRS = 400  # of rows that make a metric
 RECENT = 5  # iterations without weight after which a cut is not made exact
 SINGLE, NOISE = 6e-8, 30.0  # unit roundoff of float32, and the gap in errors that is worth a step
@@ -142,11 +143,16 @@ class ScoreProblem:
         """1/2 ||w||^2 + C max over the cuts: a lower bound on P(w)."""
         return 0.5 * float(w @ w) + self.C * float((self.cuts.b + self.cuts.G @ w).max())
 
-    def curved(self, centre: np.ndarray) -> Metric | None:
-        """The curvature of C F at a centre, whose cut was the last; None if F tells none."""
+    def curved(self, centre: np.ndarray, width: float) -> Metric | None:
+        """The curvature of C F over changes ``width`` of scores about a centre, whose cut was the last.
+
+        None if F tells none.
+        """
         pairs = getattr(self.oracle, "pairs", None)
+        if pairs is None:
+            return None
         scores = self.product.scores(centre, self.exact)
-        found = pairs and pairs(scores, self.state.cut.coefficients, PAIRS)
+        found = pairs(scores, self.state.cut.coefficients, max(PAIRS, PER*self.d), width)
         if not found:
             return None
         i, j, weight = found
@@ -168,12 +174,13 @@ class ScoreProblem:
     def in_metric(self, centre: np.ndarray, rho: float, tol: float, metric: Metric) -> np.ndarray:
         """Minimiser of the model plus rho/2 <w - centre, B (w - centre)>."""
         cuts, C, V, rows = self.cuts, self.C, metric.V, metric.of(self.cuts)
-        f = rho * metric.size / (1.0 + rho * metric.size)
-        pull = f * (centre @ V)
-        gram = C * C * (cuts.gram - (rows * f) @ rows.T)
-        found = simplex_qp.minimise(None, -C * (cuts.b + rows @ pull), tol, gram, self.mixed[1])
+        a = 1.0 + rho * metric.ridge
+        f = rho * metric.size / (a + rho * metric.size)
+        pull = (1.0 - 1.0 / a) * centre + V @ (f * (centre @ V)) / a
+        gram = C * C / a * (cuts.gram - (rows * f) @ rows.T)
+        found = simplex_qp.minimise(None, -C * (cuts.b + cuts.G @ pull), tol, gram, self.mixed[1])
         direction = self._taken(found.x, 1)
-        return np.asarray(V @ (pull + C * f * (found.x @ rows)) - direction)
+        return np.asarray(pull - (direction - V @ (f * (direction @ V))) / a)
 
     def _taken(self, x: np.ndarray, which: int) -> np.ndarray:
         """C G'x of the solution of a program, which may raise the bound."""
