@@ -15,7 +15,6 @@ import numpy as np
 
 from fast.ranking.queries import Queries
 
-POWER = 0.5
 NEAR = 3  # ranks, at least, over which the spacing of scores is measured
 
 
@@ -24,7 +23,7 @@ def pairs(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """(i, j, weight) with L(s + h) - L(s) - <L', h> about 1/2 sum weight (h_i - h_j)^2.
 
-    At most ``most`` of them, drawn in proportion to their weight; None where there is no curvature,
+    At most ``most`` of them, drawn in proportion to the root of their weight; None where there is no curvature,
     or more than one query. Kinks are spread over ``width``, the size of h.
     """
     if queries.n_queries > 1:
@@ -44,7 +43,7 @@ def pairs(
     if not len(i):
         return None
     if len(i) > most:
-        chance = weight**POWER
+        chance = np.sqrt(weight)
         chance /= chance.sum()
         drawn = rng.choice(len(i), most, p=chance)
         i, j, weight = i[drawn], j[drawn], weight[drawn] / (most * chance[drawn])

@@ -4,14 +4,14 @@ import numpy as np
 
 from fast.solvers.cuts import Cuts, StoredCut
 
-RIDGE = 1e-2  # part of the mean
+RIDGE = 1e-2  # part of the mean eigenvalue
 NEGLIGIBLE = 1e-9  # eigenvalues, relative
 
 
 class Metric:
-    """B = V diag(size) V' = D' diag(weights) D for D (k, d), V (d, r) orthonormal.
+    """B = V diag(size) V' + ridge I, the first D' diag(weights) D for D (k, d), V (d, r) orthonormal.
 
-    With A = I + rho B and f = rho size/(1 + rho size): A^-1 = I - V diag(f) V', rho A^-1 B = V diag(f) V'.
+    D is a sample, so that B would be too small in some directions without the ridge.
     """
 
     def __init__(self, D: np.ndarray, weights: np.ndarray) -> None:

@@ -55,23 +55,24 @@ def minimise(
     m, best = len(c), SimplexQP(np.ones(1), 0.0)
     if m == 1:
         return best
-    if A is None:
-        assert gram is not None
-        size, U = np.linalg.eigh(gram)
-        A = U * np.sqrt(np.maximum(size, 0.0))
+    if gram is None:
+        assert A is not None
+        gram = A @ A.T
     if start is not None:
-        gram = A @ A.T if gram is None else gram
-        best = _with_gap(A, c, _active_set(gram, c - c.min(), tol, start))
+        best = _with_gap(A, gram, c, _active_set(gram, c - c.min(), tol, start))
         if best.gap <= tol:
             return best
+    if A is None:
+        size, U = np.linalg.eigh(gram)
+        A = U * np.sqrt(np.maximum(size, 0.0))
     x, ones = np.full(m, 1.0 / m), np.ones((1, m))
     x = interior_point.minimise(A, c - c.min(), ones, np.ones(1), x, tol, gram)
-    found = _with_gap(A, c, x / x.sum())
+    found = _with_gap(A, gram, c, x / x.sum())
     return found if start is None or found.gap <= best.gap else best
 
 
-def _with_gap(A: np.ndarray, c: np.ndarray, x: np.ndarray) -> SimplexQP:
-    g = A @ (A.T @ x) + c
+def _with_gap(A: np.ndarray | None, gram: np.ndarray, c: np.ndarray, x: np.ndarray) -> SimplexQP:
+    g = (gram @ x if A is None else A @ (A.T @ x)) + c
     return SimplexQP(x, max(float(x @ g - g.min()), 0.0))
 
 
