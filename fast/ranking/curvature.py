@@ -15,6 +15,7 @@ import numpy as np
 
 from fast.ranking.queries import Queries
 
+DRAWN = 5  # pairs for each positive, at most: of fewer positives curvature has too few directions
 NEAR = 3  # ranks, at least, over which the spacing of scores is measured
 
 
@@ -24,7 +25,7 @@ def pairs(
     """(i, j, weight) with L(s + h) - L(s) - <L', h> about 1/2 sum weight (h_i - h_j)^2.
 
     At most ``most`` of them, drawn in proportion to the root of their weight; None where there is no curvature,
-    or more than one query. Kinks are spread over ``width``, the size of h.
+    for more than one query, or for few positives. Kinks are spread over ``width``, the size of h.
     """
     if queries.n_queries > 1:
         return None
@@ -32,6 +33,8 @@ def pairs(
     above, below = np.flatnonzero(queries.positives), np.flatnonzero(~queries.positives)
     above = above[np.argsort(-scores[above], kind="stable")]
     below = below[np.argsort(-scores[below], kind="stable")]
+    if DRAWN * len(above) < most:
+        return None
     found = [
         _between(rng, above, below, np.sort(queries.inversions(coefficients)[above]), scores),
         _among(rng, above, scores[above], np.sort(-coefficients[above]), width),

@@ -4,7 +4,7 @@ import numpy as np
 
 from fast.solvers.cuts import Cuts, StoredCut
 
-RIDGE = 1e-2  # part of the mean eigenvalue
+RIDGE = 0.1  # part of the median eigenvalue
 NEGLIGIBLE = 1e-9  # eigenvalues, relative
 
 
@@ -21,7 +21,7 @@ class Metric:
         kept = size > NEGLIGIBLE * max(float(size[-1]), 1e-300)
         self.size, U = size[kept], U[:, kept]
         self.V = root.T @ U / np.sqrt(self.size) if wide else U
-        self.ridge = RIDGE * float(size.sum()) / root.shape[1]
+        self.ridge = RIDGE * float(np.median(np.pad(np.maximum(size, 0.0), (max(root.shape[1] - len(size), 0), 0))))
         self.seen: list[StoredCut] = []
         self.rows = np.zeros((0, len(self.size)))
 

@@ -17,7 +17,7 @@ import numpy as np
 from fast.solvers.metric import Metric
 from fast.solvers.score_problem import ScoreProblem, ScoreState
 
-ENOUGH, GOOD = 0.1, 0.7  # parts of the promised decrease
+ENOUGH, GOOD = 0.1, (0.5, 0.7)  # parts of the promised decrease; good without a metric and in one
 LOWER, RAISE = 0.2, 2.0  # factors on rho after good and bad steps
 MODEST, LOWER_MODEST = 0.05, 0.5  # promised part of the gap below which rho falls, and by how much
 MUCH_SMOOTH, MUCH_ROUGH = 0.2, 0.9  # promised part above which rho rises after a bad step
@@ -26,7 +26,8 @@ SMALLEST, LARGEST = 1e-8, 1e8
 STALLED = 50  # iterations without a better point or bound, to the last bit: rounding rules
 SMOOTH_GAP = 0.5  # relative, below which F is tried as a smooth function
 WIDTH, SHRINK = 0.5, 0.5  # of changes of scores since the last metric, and of its width: kinks' width
-REFRESH, OVERHEAD = 8, 10_000_000  # iterations between metrics; numbers an iteration costs besides X
+FIRST = 8  # iterations before there is a metric: fewer are cheap without
+REFRESH, OVERHEAD = 4, 20_000_000  # iterations between metrics; numbers an iteration costs besides X
 BOUND_EVERY = 3  # iterations between two bounds from the cutting plane model
 
 
@@ -42,9 +43,9 @@ class Curvature:
         self.every = max(REFRESH, cost // (4 * n * d + OVERHEAD))
 
     def moved(self, before: np.ndarray, centre: np.ndarray, rho: float) -> float:
-        """Rho, 1 if the metric begins at this centre."""
+        """Rho, at most 1 where the metric is new."""
         problem, n_iter = self.problem, self.problem.state.n_iter
-        if self.over or problem.state.gap > SMOOTH_GAP:
+        if self.over or problem.state.gap > SMOOTH_GAP or n_iter < FIRST:
             return rho
         if self.metric is None:
             self.at = before
@@ -56,7 +57,7 @@ class Curvature:
         self.at, self.since, known = centre, n_iter, self.metric
         self.metric = problem.curved(centre, self.width) or known
         self.over = self.metric is None
-        return rho if known or self.over else 1.0
+        return rho if self.over else min(rho, 1.0) if known else 1.0
 
 
 def run(
@@ -78,7 +79,8 @@ def run(
         rough = problem.cuts.in_use >= ROUGH * min(problem.n, problem.d)
         primal, _ = problem.at(w)
         if at_centre - primal >= ENOUGH * promised:
-            rho *= LOWER if at_centre - primal >= GOOD * promised else 1.0
+            good = GOOD[metric is not None] * promised
+            rho *= LOWER if at_centre - primal >= good else 1.0
             before, centre, at_centre = centre, w, primal
             rho = curvature.moved(before, centre, rho)
         elif promised > (MUCH_ROUGH if rough else MUCH_SMOOTH) * gap:
