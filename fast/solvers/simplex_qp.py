@@ -15,6 +15,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from fast.solvers import interior_point
 
 RIDGE = 1e-14  # part of the trace; rows of A may depend on each other
+SMALL = 1e-4  # part of the largest: entries that an interior point method has left near 0
 CHANGES = 100  # steps of the active set
 TINY, WRONG = 1e-300, 1e-6  # numbers that are 0, and sums that rounding has spoilt
 
@@ -78,8 +79,9 @@ def _with_gap(A: np.ndarray | None, gram: np.ndarray, c: np.ndarray, x: np.ndarr
 
 def _active_set(Q: np.ndarray, c: np.ndarray, tol: float, start: np.ndarray) -> np.ndarray:
     """Entries enter one by one where the gradient is least, and leave where they reach 0."""
-    x, ridge = start.copy(), RIDGE * float(Q.trace())
-    kept = np.flatnonzero(x > 0.0)
+    x, ridge = np.where(start > SMALL * start.max(), start, 0.0), RIDGE * float(Q.trace())
+    x /= x.sum()
+    kept = np.flatnonzero(x)
     for _ in range(CHANGES):
         H = Q[np.ix_(kept, kept)]
         H.reshape(-1)[:: len(kept) + 1] += ridge
