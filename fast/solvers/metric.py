@@ -16,12 +16,13 @@ class Metric:
 
     def __init__(self, D: np.ndarray, weights: np.ndarray) -> None:
         root = D * np.sqrt(weights)[:, None]
-        wide = root.shape[0] <= root.shape[1]
-        size, U = np.linalg.eigh(root @ root.T if wide else root.T @ root)
-        kept = size > NEGLIGIBLE * max(float(size[-1]), 1e-300)
-        self.size, U = size[kept], U[:, kept]
-        self.V = root.T @ U / np.sqrt(self.size) if wide else U
-        self.ridge = RIDGE * float(np.median(np.pad(np.maximum(size, 0.0), (max(root.shape[1] - len(size), 0), 0))))
+        k, d = root.shape
+        size, U = np.linalg.eigh(root @ root.T if k < d else root.T @ root)
+        kept = size > (NEGLIGIBLE * max(float(size[-1]), 1e-300) if k < d else -np.inf)
+        self.size, U = np.maximum(size[kept], 0.0), U[:, kept]
+        self.V = root.T @ U / np.sqrt(self.size) if k < d else U
+        self.complete = k >= d  # V V' = I
+        self.ridge = RIDGE * float(np.median(self.size)) if self.complete else 0.0
         self.seen: list[StoredCut] = []
         self.rows = np.zeros((0, len(self.size)))
 

@@ -157,7 +157,7 @@ class ScoreProblem:
         None if F tells none, or if it lies in too many directions for so many pairs.
         """
         pairs, most = getattr(self.oracle, "pairs", None), self.pairs
-        if pairs is None or not most:
+        if pairs is None or not most or (most < PAIRS * self.d and self.state.cut.active < self.d):
             return None
         scores = self.product.scores(centre, self.exact)
         found = pairs(scores, self.state.cut.coefficients, most, width)
@@ -187,7 +187,8 @@ class ScoreProblem:
         a = 1.0 + rho * metric.ridge
         f = rho * metric.size / (a + rho * metric.size)  # (I + rho B)^-1 = (I - V diag(f) V')/a
         pull = centre - (centre - V @ (f * (centre @ V))) / a
-        gram = C * C / a * (cuts.gram - (rows * f) @ rows.T)
+        outside = 0.0 if metric.complete else cuts.gram - rows @ rows.T
+        gram = C * C / a * ((rows * (a / (a + rho * metric.size))) @ rows.T + outside)
         found = simplex_qp.minimise(None, -C * (cuts.b + cuts.G @ pull), tol, gram, self.mixed[1])
         direction = self._taken(found.x, 1)
         return np.asarray(pull - (direction - V @ (f * (direction @ V))) / a)
