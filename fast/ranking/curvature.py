@@ -6,9 +6,10 @@ above the k-th positive and r_j positives below the j-th negative,
 L = max over c of sum_k (1/P) c_k/(k + c_k) + 2/(P N) (sum_j r_j t_j - sum_k c_k s_k).
 
 Its second derivative has three parts. c_k moves with s_k - t_j, j next to c_k, at the inverse of
-the second difference of its term. Beside that a negative that passes others takes over their r_j,
-and a positive the c_k: -dr/dt and dc/ds are the rates of pairs of negatives and of positives of nearly
-the same score.
+the second difference of its term. A negative that passes others takes over their r_j, and a positive
+the c_k: dr/dt and -dc/ds are the weights of pairs of negatives and of positives of nearly the same
+score, large where scores lie close together, as those of support vectors do. Changes of scores that
+differ between neighbours are counted by the first part too, up to twice in all.
 """
 
 import numpy as np
