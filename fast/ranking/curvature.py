@@ -55,7 +55,11 @@ def pairs(
 
 
 def _between(
-    rng: np.random.Generator, above: np.ndarray, below: np.ndarray, c: np.ndarray, scores: np.ndarray
+    rng: np.random.Generator,
+    above: np.ndarray,
+    below: np.ndarray,
+    c: np.ndarray,
+    scores: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Pairs of a positive and of a negative beside its place."""
     P, N, t = len(above), len(below), scores[below]

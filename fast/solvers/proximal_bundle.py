@@ -25,9 +25,11 @@ ROUGH = 0.3  # F is rough if the cuts in use number this part of the dimension
 SMALLEST, LARGEST = 1e-8, 1e8
 STALLED = 50  # iterations without a better point or bound, to the last bit: rounding rules
 SMOOTH_GAP = 0.5  # relative, below which F is tried as a smooth function
-WIDTH, SHRINK = 0.5, 0.5  # of changes of scores since the last metric, and of its width: kinks' width
+# Kinks are spread over WIDTH of the changes of scores since the last metric, at least SHRINK as far as then.
+WIDTH, SHRINK = 0.5, 0.5
 FIRST = 8  # iterations before there is a metric: fewer are cheap without
-REFRESH, OVERHEAD = 4, 20_000_000  # iterations between metrics; numbers an iteration costs besides X
+REFRESH = 4  # iterations between metrics, at least
+OVERHEAD = 20_000_000  # operations that an iteration costs besides its products with X
 BOUND_EVERY = 3  # iterations between two bounds from the cutting plane model
 
 
