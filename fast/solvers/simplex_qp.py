@@ -79,20 +79,23 @@ def _with_gap(A: np.ndarray | None, gram: np.ndarray, c: np.ndarray, x: np.ndarr
 
 def _active_set(Q: np.ndarray, c: np.ndarray, tol: float, start: np.ndarray) -> np.ndarray:
     """Entries enter one by one where the gradient is least, and leave where they reach 0."""
-    x, ridge = np.where(start > SMALL * start.max(), start, 0.0), RIDGE * float(Q.trace())
-    x /= x.sum()
-    kept = np.flatnonzero(x)
+    x, ridge = start.copy(), RIDGE * float(Q.trace())
+    kept = np.flatnonzero(x > 0.0)
     for _ in range(CHANGES):
         H = Q[np.ix_(kept, kept)]
         H.reshape(-1)[:: len(kept) + 1] += ridge
         factor, failed = dpotrf(H, lower=1)
-        if failed:
-            break
         above = c[kept] - c[kept].min()  # the same for any constant; large ones would hide the 1
-        a, b = dpotrs(factor, np.column_stack([np.ones(len(kept)), above]), lower=1)[0].T
-        y = (1.0 + b.sum()) / a.sum() * a - b
-        if not abs(y.sum() - 1.0) <= WRONG:
-            break
+        if not failed:
+            a, b = dpotrs(factor, np.column_stack([np.ones(len(kept)), above]), lower=1)[0].T
+            y = (1.0 + b.sum()) / a.sum() * a - b
+        if failed or not abs(y.sum() - 1.0) <= WRONG:  # rows depend on each other
+            large = x > SMALL * x.max()
+            if large[kept].all():
+                break
+            x = np.where(large, x, 0.0) / x[large].sum()
+            kept = np.flatnonzero(large)
+            continue
         if y.min() > 0.0:
             x[kept] = y
             g = Q[kept].T @ y + c
