@@ -56,9 +56,9 @@ class RankingOracle:
             return ScoreCut(self.least, self.least, np.zeros(len(scores)), found.active)
         return ScoreCut(value, found.delta, difference, found.active)
 
-    def pairs(self, scores: np.ndarray, coefficients: np.ndarray, most: int) -> Any:
+    def pairs(self, scores: np.ndarray, coefficients: np.ndarray, most: int, width: float) -> Any:
         """Curvature, see `fast.ranking.curvature`; none beside a reference."""
-        return self.reference is None and pairs(self.queries, scores, coefficients, most)
+        return self.reference is None and pairs(self.queries, scores, coefficients, most, width)
 
     def inversions(self, coefficients: np.ndarray) -> np.ndarray:
         """Ranking (n,) of a cut."""

@@ -64,7 +64,7 @@ class EasyProblem(ScoreProblem):
         w = (1.0 - part) * w + part * 2.0 * self.feasible
         return w / min(float(self.margins.of(w)[0].min()), 1.0)
 
-    def curved(self, centre: np.ndarray) -> None:
+    def curved(self, centre: np.ndarray, width: float) -> None:
         """No metric: it would have to know the constraints."""
 
     def proximal_point(self, centre: np.ndarray, rho: float, tol: float) -> np.ndarray:

@@ -4,22 +4,25 @@ import numpy as np
 
 from fast.solvers.cuts import Cuts, StoredCut
 
+RIDGE = 0.003  # part of the median eigenvalue
 NEGLIGIBLE = 1e-9  # eigenvalues, relative
 
 
 class Metric:
-    """B = V diag(size) V' = D' diag(weights) D for D (k, d), V (d, r) orthonormal.
+    """B = V diag(size) V' + ridge I, the first D' diag(weights) D for D (k, d), V (d, r) orthonormal.
 
-    With A = I + rho B and f = rho size/(1 + rho size): A^-1 = I - V diag(f) V', rho A^-1 B = V diag(f) V'.
+    D is a sample, so that B would be too small in some directions without the ridge.
     """
 
     def __init__(self, D: np.ndarray, weights: np.ndarray) -> None:
         root = D * np.sqrt(weights)[:, None]
-        wide = root.shape[0] <= root.shape[1]
-        size, U = np.linalg.eigh(root @ root.T if wide else root.T @ root)
-        kept = size > NEGLIGIBLE * max(float(size[-1]), 1e-300)
-        self.size, U = size[kept], U[:, kept]
-        self.V = root.T @ U / np.sqrt(self.size) if wide else U
+        k, d = root.shape
+        size, U = np.linalg.eigh(root @ root.T if k < d else root.T @ root)
+        kept = size > (NEGLIGIBLE * max(float(size[-1]), 1e-300) if k < d else -np.inf)
+        self.size, U = np.maximum(size[kept], 0.0), U[:, kept]
+        self.V = root.T @ U / np.sqrt(self.size) if k < d else U
+        self.complete = k >= d  # V V' = I
+        self.ridge = RIDGE * float(np.median(self.size)) if self.complete else 0.0
         self.seen: list[StoredCut] = []
         self.rows = np.zeros((0, len(self.size)))
 

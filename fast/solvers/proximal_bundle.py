@@ -5,9 +5,9 @@ becomes the centre if P falls by a tenth of what the model promised. rho keeps t
 part of the gap: it falls after good steps and where little is promised, and rises after bad ones
 where much is. At rho = 0 this is the cutting plane method, which needs many more calls.
 
-Where more negatives are active than there are columns, F is nearly smooth, and distances are taken in the
-metric of its curvature, if that lies in few directions; back to the ordinary one for good if the gap then
-falls too slowly.
+Of many examples F is nearly smooth, and distances are taken in the metric of its curvature (plus a ridge),
+where a sample of pairs of rows tells it: of few columns, or if it lies in few directions. It is taken anew
+every few iterations, with kinks spread over the distance that scores have moved since the last time.
 """
 
 from collections.abc import Callable
@@ -15,54 +15,51 @@ from collections.abc import Callable
 import numpy as np
 
 from fast.solvers.metric import Metric
-from fast.solvers.rows import is_sparse
 from fast.solvers.score_problem import ScoreProblem, ScoreState
 
-ENOUGH, GOOD = 0.1, 0.5  # parts of the promised decrease
+ENOUGH, GOOD = 0.1, (0.5, 0.7)  # parts of the promised decrease; good without a metric and in one
 LOWER, RAISE = 0.2, 2.0  # factors on rho after good and bad steps
 MODEST, LOWER_MODEST = 0.05, 0.5  # promised part of the gap below which rho falls, and by how much
 MUCH_SMOOTH, MUCH_ROUGH = 0.2, 0.9  # promised part above which rho rises after a bad step
 ROUGH = 0.3  # F is rough if the cuts in use number this part of the dimension
 SMALLEST, LARGEST = 1e-8, 1e8
 STALLED = 50  # iterations without a better point or bound, to the last bit: rounding rules
-STEEP = 0.1  # part of the columns that most of the curvature has to lie in
 SMOOTH_GAP = 0.5  # relative, below which F is tried as a smooth function
-TRIAL, FALL = 12, 0.3  # the gap has to fall by that in so many iterations, or the metric goes
+# Kinks are spread over WIDTH of the changes of scores since the last metric, at least SHRINK as far as then.
+WIDTH, SHRINK = 0.5, 0.5
+FIRST = 8  # iterations before there is a metric: fewer are cheap without
+REFRESH = 4  # iterations between metrics, at least
+OVERHEAD = 20_000_000  # operations that an iteration costs besides its products with X
 BOUND_EVERY = 3  # iterations between two bounds from the cutting plane model
 
 
-class Trial:
-    """The metric, from the first centre at which F looks smooth until it does not pay."""
+class Curvature:
+    """The metric, from the first good centre on, made anew as centres move."""
 
     def __init__(self, problem: ScoreProblem) -> None:
-        self.problem = problem
-        self.over = is_sparse(problem.product.X)
+        self.problem, self.over = problem, not problem.pairs
         self.metric: Metric | None = None
-        self.since, self.gap, self.rho = 0, np.inf, 1.0
+        self.at, self.since, self.width = problem.state.w, 0, 0.0
+        n, d, k = problem.n, problem.d, min(problem.pairs, problem.d)
+        cost = 10 * k**3 + 2 * problem.pairs * d * k
+        self.every = max(REFRESH, cost // (4 * n * d + OVERHEAD))
 
-    def begin(self, centre: np.ndarray, rho: float) -> float:
-        """Rho, 1 if the metric begins at this centre."""
-        state = self.problem.state
-        if self.over or self.metric is not None or state.gap > SMOOTH_GAP:
+    def moved(self, before: np.ndarray, centre: np.ndarray, rho: float) -> float:
+        """Rho, at most 1 where the metric is new."""
+        problem, n_iter = self.problem, self.problem.state.n_iter
+        if self.over or problem.state.gap > SMOOTH_GAP or n_iter < FIRST:
             return rho
-        self.over = state.cut.active < self.problem.d
-        self.metric = None if self.over else self.problem.curved(centre)
-        if self.metric is None or self.metric.directions > STEEP * self.problem.d:
-            self.metric, self.over = None, True
+        if self.metric is None:
+            self.at = before
+        elif n_iter < self.since + self.every:
             return rho
-        self.since, self.gap, self.rho = state.n_iter, state.gap, rho
-        return 1.0
-
-    def judged(self, rho: float) -> float:
-        """Rho, that of before if the metric ends."""
-        state = self.problem.state
-        if self.metric is None or state.n_iter < self.since + TRIAL:
-            return rho
-        if state.gap > FALL * self.gap:
-            self.metric, self.over = None, True
-            return self.rho
-        self.since, self.gap = state.n_iter, state.gap
-        return rho
+        change = problem.product.scores(centre - self.at, problem.exact)
+        size = float(np.sqrt(change @ change / problem.n))
+        self.width = max(WIDTH * size, SHRINK * self.width)
+        self.at, self.since, known = centre, n_iter, self.metric
+        self.metric = problem.curved(centre, self.width) or known
+        self.over = self.metric is None
+        return rho if self.over else min(rho, 1.0) if known else 1.0
 
 
 def run(
@@ -75,23 +72,24 @@ def run(
     state, origin = problem.state, np.zeros(problem.d)
     centre, at_centre = state.w.copy(), state.primal
     rho, idle, best = 1.0, 0, (np.inf, np.inf)
-    trial = Trial(problem)
+    curvature = Curvature(problem)
     while state.n_iter < max_iter:
         aim = problem.aim(tol)
-        near, metric = (centre, rho, problem.tolerance(aim)), trial.metric
+        near, metric = (centre, rho, problem.tolerance(aim)), curvature.metric
         w = problem.in_metric(*near, metric) if metric else problem.proximal_point(*near)
         promised, gap = at_centre - problem.model(w), at_centre - state.dual
         rough = problem.cuts.in_use >= ROUGH * min(problem.n, problem.d)
         primal, _ = problem.at(w)
         if at_centre - primal >= ENOUGH * promised:
-            rho *= LOWER if at_centre - primal >= GOOD * promised else 1.0
-            centre, at_centre = w, primal
-            rho = trial.begin(centre, rho)
+            good = GOOD[metric is not None] * promised
+            rho *= LOWER if at_centre - primal >= good else 1.0
+            before, centre, at_centre = centre, w, primal
+            rho = curvature.moved(before, centre, rho)
         elif promised > (MUCH_ROUGH if rough else MUCH_SMOOTH) * gap:
             rho *= RAISE
         if promised < MODEST * gap:
             rho *= LOWER_MODEST
-        rho = min(max(trial.judged(rho), SMALLEST), LARGEST)
+        rho = min(max(rho, SMALLEST), LARGEST)
         problem.tidy()
         iteration = state.n_iter + 1
         if iteration % BOUND_EVERY == 0 or promised <= aim * abs(state.primal):
@@ -99,8 +97,8 @@ def run(
         if state.gap <= aim and not problem.exact:
             problem.make_exact(tol)
             centre, at_centre = state.w.copy(), state.primal
-            if trial.metric:
-                trial.metric.seen.clear()  # gradients have changed
+            if curvature.metric:
+                curvature.metric.seen.clear()  # gradients have changed
         state.done = state.gap <= tol
         state.note(iteration, state.cut, state.n_oracle)
         idle = idle + 1 if (state.primal, -state.dual) == best else 0

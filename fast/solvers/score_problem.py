@@ -18,12 +18,14 @@ from fast.errors import InvalidParameterError
 from fast.solvers import simplex_qp
 from fast.solvers.cuts import Cuts, Product
 from fast.solvers.metric import Metric
+from fast.solvers.rows import is_sparse
 from fast.solvers.state import TrainingState
 
 SINGLE_GAP = 1e-5  # relative gap that products in float32 are trusted with
-IDLE, CROWDED = 40, 100  # cuts are dropped after IDLE iterations without weight, if there are many
+IDLE, CROWDED = 20, 100  # cuts are dropped after IDLE iterations without weight, if there are many
 WEIGHTLESS = 1e-9  # lambda_t below which a cut carries no weight
-PAIRS = 400  # of rows that make a metric
+PAIRS, NARROW = 5, 256  # pairs of rows, for each column, that make a metric, and columns up to this
+FEW_PAIRS = 400  # pairs where columns are more
 RECENT = 5  # iterations without weight after which a cut is not made exact
 SINGLE, NOISE = 6e-8, 30.0  # unit roundoff of float32, and the gap in errors that is worth a step
 SHARP = 1e-12  # accuracy of the first bound, relative: a warm start may need no other
@@ -142,17 +144,31 @@ class ScoreProblem:
         """1/2 ||w||^2 + C max over the cuts: a lower bound on P(w)."""
         return 0.5 * float(w @ w) + self.C * float((self.cuts.b + self.cuts.G @ w).max())
 
-    def curved(self, centre: np.ndarray) -> Metric | None:
-        """The curvature of C F at a centre, whose cut was the last; None if F tells none."""
-        pairs = getattr(self.oracle, "pairs", None)
+    @property
+    def pairs(self) -> int:
+        """How many pairs of rows make a metric; 0 where none is worth its price."""
+        if self.d <= NARROW:
+            return max(PAIRS * self.d, FEW_PAIRS)
+        return 0 if is_sparse(self.product.X) else FEW_PAIRS
+
+    def curved(self, centre: np.ndarray, width: float) -> Metric | None:
+        """The curvature of C F, over changes of scores by ``width``, at a centre whose cut was the last.
+
+        None if F tells none, or if it lies in too many directions for so many pairs.
+        """
+        pairs, most = getattr(self.oracle, "pairs", None), self.pairs
+        if pairs is None or not most or (most < PAIRS * self.d and self.state.cut.active < self.d):
+            return None
         scores = self.product.scores(centre, self.exact)
-        found = pairs and pairs(scores, self.state.cut.coefficients, PAIRS)
+        found = pairs(scores, self.state.cut.coefficients, most, width)
         if not found:
             return None
         i, j, weight = found
         X = self.product.rough
         D = X[i] - X[j]
-        return Metric(np.asarray(D, dtype=np.float64), self.C * weight)
+        D = D.toarray() if is_sparse(D) else D
+        metric = Metric(np.asarray(D, dtype=np.float64), self.C * weight)
+        return metric if metric.directions <= most / PAIRS else None
 
     def proximal_point(self, centre: np.ndarray, rho: float, tol: float) -> np.ndarray:
         """Minimiser of the model plus rho/2 ||w - centre||^2; rho = 0: of the model."""
@@ -168,12 +184,14 @@ class ScoreProblem:
     def in_metric(self, centre: np.ndarray, rho: float, tol: float, metric: Metric) -> np.ndarray:
         """Minimiser of the model plus rho/2 <w - centre, B (w - centre)>."""
         cuts, C, V, rows = self.cuts, self.C, metric.V, metric.of(self.cuts)
-        f = rho * metric.size / (1.0 + rho * metric.size)
-        pull = f * (centre @ V)
-        gram = C * C * (cuts.gram - (rows * f) @ rows.T)
-        found = simplex_qp.minimise(None, -C * (cuts.b + rows @ pull), tol, gram, self.mixed[1])
+        a = 1.0 + rho * metric.ridge
+        f = rho * metric.size / (a + rho * metric.size)  # (I + rho B)^-1 = (I - V diag(f) V')/a
+        pull = centre - (centre - V @ (f * (centre @ V))) / a
+        outside = 0.0 if metric.complete else cuts.gram - rows @ rows.T
+        gram = C * C / a * ((rows * (a / (a + rho * metric.size))) @ rows.T + outside)
+        found = simplex_qp.minimise(None, -C * (cuts.b + cuts.G @ pull), tol, gram, self.mixed[1])
         direction = self._taken(found.x, 1)
-        return np.asarray(V @ (pull + C * f * (found.x @ rows)) - direction)
+        return np.asarray(pull - (direction - V @ (f * (direction @ V))) / a)
 
     def _taken(self, x: np.ndarray, which: int) -> np.ndarray:
         """C G'x of the solution of a program, which may raise the bound."""

@@ -15,6 +15,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from fast.solvers import interior_point
 
 RIDGE = 1e-14  # part of the trace; rows of A may depend on each other
+SMALL = 1e-4  # part of the largest: entries that an interior point method has left near 0
 CHANGES = 100  # steps of the active set
 TINY, WRONG = 1e-300, 1e-6  # numbers that are 0, and sums that rounding has spoilt
 
@@ -55,23 +56,24 @@ def minimise(
     m, best = len(c), SimplexQP(np.ones(1), 0.0)
     if m == 1:
         return best
-    if A is None:
-        assert gram is not None
-        size, U = np.linalg.eigh(gram)
-        A = U * np.sqrt(np.maximum(size, 0.0))
+    if gram is None:
+        assert A is not None
+        gram = A @ A.T
     if start is not None:
-        gram = A @ A.T if gram is None else gram
-        best = _with_gap(A, c, _active_set(gram, c - c.min(), tol, start))
+        best = _with_gap(A, gram, c, _active_set(gram, c - c.min(), tol, start))
         if best.gap <= tol:
             return best
+    if A is None:
+        size, U = np.linalg.eigh(gram)
+        A = U * np.sqrt(np.maximum(size, 0.0))
     x, ones = np.full(m, 1.0 / m), np.ones((1, m))
     x = interior_point.minimise(A, c - c.min(), ones, np.ones(1), x, tol, gram)
-    found = _with_gap(A, c, x / x.sum())
+    found = _with_gap(A, gram, c, x / x.sum())
     return found if start is None or found.gap <= best.gap else best
 
 
-def _with_gap(A: np.ndarray, c: np.ndarray, x: np.ndarray) -> SimplexQP:
-    g = A @ (A.T @ x) + c
+def _with_gap(A: np.ndarray | None, gram: np.ndarray, c: np.ndarray, x: np.ndarray) -> SimplexQP:
+    g = (gram @ x if A is None else A @ (A.T @ x)) + c
     return SimplexQP(x, max(float(x @ g - g.min()), 0.0))
 
 
@@ -83,13 +85,17 @@ def _active_set(Q: np.ndarray, c: np.ndarray, tol: float, start: np.ndarray) -> 
         H = Q[np.ix_(kept, kept)]
         H.reshape(-1)[:: len(kept) + 1] += ridge
         factor, failed = dpotrf(H, lower=1)
-        if failed:
-            break
         above = c[kept] - c[kept].min()  # the same for any constant; large ones would hide the 1
-        a, b = dpotrs(factor, np.column_stack([np.ones(len(kept)), above]), lower=1)[0].T
-        y = (1.0 + b.sum()) / a.sum() * a - b
-        if not abs(y.sum() - 1.0) <= WRONG:
-            break
+        if not failed:
+            a, b = dpotrs(factor, np.column_stack([np.ones(len(kept)), above]), lower=1)[0].T
+            y = (1.0 + b.sum()) / a.sum() * a - b
+        if failed or not abs(y.sum() - 1.0) <= WRONG:  # rows depend on each other
+            large = x > SMALL * x.max()
+            if large[kept].all():
+                break
+            x = np.where(large, x, 0.0) / x[large].sum()
+            kept = np.flatnonzero(large)
+            continue
         if y.min() > 0.0:
             x[kept] = y
             g = Q[kept].T @ y + c
