@@ -145,10 +145,10 @@ def check_signed(label_signed: Any, squared: bool, nonneg: Any, free_slack: floa
 
 
 def infeasible() -> InvalidParameterError:
-    """No point was found with y (f(x) + g(z)) >= 1."""
+    """No point was found with y_i f(x_i) + xi_i >= 1."""
     return InvalidParameterError(
-        "label_signed", "True, and no model was found with y_i (f(x_i) + g(z_i)) >= 1 for all",
-        "classes that (x, z) separates, or own slacks", "drop label_signed, or pass free_slack > 0",
+        "free_slack", "0, and no model was found with y_i f(x_i) + xi_i >= 1 for all i",
+        "slacks of their own, or classes that (x, z) separates", "pass free_slack > 0",
     )  # fmt: skip
 
 

@@ -177,7 +177,7 @@ def test_watched_data_paths_and_certificates_go_by_name(tmp_path):
     with pytest.warns(ColumnWarning):
         bound = model.certificate(turned, Y).bound
     assert bound == model.certificate(source, Y).bound
-    path = fast.regularization_path(fast.TopKSVC(), source, Y, [0.1, 10.0])
+    path = fast.regularization_path(fast.TopKSVC(max_iter=5000), source, Y, [0.1, 10.0])
     assert all(fitted.feature_names_in_[2] == "c" for fitted in path)
     np.testing.assert_array_equal(
         path.accuracies(frame("cab"), Y, [1]), path.accuracies(source, Y, [1])

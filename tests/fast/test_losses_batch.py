@@ -39,7 +39,7 @@ def draw(name, rng):
 
 
 def test_all_losses_are_found():
-    assert len(NAMES) == 11
+    assert len(NAMES) == 12
     assert len(SIGNED) == 6
 
 

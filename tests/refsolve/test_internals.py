@@ -135,7 +135,7 @@ def test_the_thresholds_clip_and_the_multipliers_prove_optimality(name):
 
 def test_the_multipliers_of_the_sums_of_the_largest_entries_prove_optimality():
     rng, pooled = np.random.default_rng(3616), 0
-    for _ in range(400):
+    for _ in range(700):
         rho = Fraction(int(rng.integers(0, 3)), 2)
         given = {**drawn("cardinality_polymatroid", rng), "rho": rho}
         found = exactly("cardinality_polymatroid.projection", given)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from _svm_plus_exact import deformed, exact
 
+from fast.errors import InvalidParameterError
 from fast.models.svm_plus_squared_hinge import train_kernel
 from fast.svm_plus.deformed_kernel import deformed_kernel
 from refsolve.models import svm_plus_squared_hinge as oracle
@@ -48,7 +49,11 @@ def without_constant(given):
     Z, weight = given["Z"][kept], given.get("sample_weight", np.ones(len(given["y"])))[kept]
     M = given["lam"] * np.eye(Z.shape[1]) + given["C"] * (Z.T * weight) @ Z
     Q = Z @ np.linalg.solve(M, Z.T)
-    return train_kernel(K, y, given["C"], given["lam"], Q=Q, tol=1e-6, check_definite=False).alpha
+    try:
+        found = train_kernel(K, y, given["C"], given["lam"], Q=Q, tol=1e-6, check_definite=False)
+    except InvalidParameterError:  # no slacks without the constant are large enough
+        return np.zeros(len(y))
+    return found.alpha
 
 
 def another_C(given):

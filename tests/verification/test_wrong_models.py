@@ -21,10 +21,11 @@ def one(object_name):
             i for i in drawn(f"{object_name}.primal", 6, 3)
             if i["easy"].any() and len(set(i["y"][i["easy"]])) == 2
         )  # fmt: skip
-    found = datasets.draw(f"{object_name}.primal", "random", 8, 6, largest=12)[-1]
+    some = datasets.draw(f"{object_name}.primal", "random", 8, 6, largest=12)
+    found = some[2] if object_name == "multiclass_erm" else some[-1]  # of six classes
     fixed = {
         "binary_svm": {"bias": False}, "svm": {"loss": "hinge"}, "svm_plus_hinge": {"nonneg_slack": True},
-        "multiclass_erm": {"loss": "topk_hinge_alpha", "k": 2, "gamma": None, "costs": None},
+        "multiclass_erm": {"loss": "topk_hinge_alpha", "k": 2, "gamma": None, "costs": None, "beta": None},
     }  # fmt: skip
     return found.with_params(**fixed.get(object_name, {}))
 

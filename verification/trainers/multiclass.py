@@ -59,7 +59,7 @@ def train(loss: str, given: dict[str, Any], X: Any, y: Any, trainer: Any = None)
     """Fit the estimator of a loss."""
     import fast
 
-    own: dict[str, Any] = {n: given[n] for n in ("k", "gamma") if n in given}
+    own: dict[str, Any] = {n: given[n] for n in ("k", "gamma", "beta") if n in given}
     known = multiclass_erm.estimator(loss, own)
     if known is None and trainer is None:
         return Fitted(*multiclass_erm.TASK.train(y, loss=loss, X=X, **given).values())
