@@ -32,7 +32,7 @@ MANY = 64
 #: What is promised where a form computes, or reads its answer, less exactly than the scores are given: four
 #: units in the last place of the short formats; a difference of losses of which it keeps a thousandth, in float32.
 ACCURACY = {"bfloat16": 2.0**-6, "float16": 2.0**-9, "smoothed": 1e-3}
-#: How far apart scores and costs may be before e to that power leaves a short format, or its answer does, and
+#: How far apart scores, costs and 0 may be before e to that power leaves a short format, or its answer does, and
 #: the least that they may be.
 WIDE = {"bfloat16": (40.0, 1e-30), "float16": (4.0, 1e-3)}
 
@@ -140,7 +140,8 @@ def _short(name: str) -> Callable[..., Any]:
         seen = f.detach() if costs is None else torch.cat([f.detach(), costs, f.detach() + costs])
         least = seen.abs()[seen != 0].amin() if bool(seen.any()) else 1.0
         wide, small = WIDE[name]
-        if not (seen.amax() - seen.amin() <= wide and seen.abs().amax() <= 1e3 and least >= small):
+        spread = seen.amax().clamp(min=0.0) - seen.amin().clamp(max=0.0)  # signed losses: from 0
+        if not (spread <= wide and seen.abs().amax() <= 1e3 and least >= small):
             raise NotApplicableError(f"beyond the range of {name}")
         found = loss(short, y, costs=None if costs is None else costs.to(kind))
         return found.to(f.dtype)
