@@ -80,7 +80,7 @@ def test_the_gap_is_that_of_the_formulas(name, nonneg, delta, path):
 def test_no_feasible_point_is_an_error(name, options):
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([1.0, -1.0, 1.0, -1.0])
     module = MODULES[name]
-    with pytest.raises(InvalidParameterError, match="label_signed|free_slack"):
+    with pytest.raises(InvalidParameterError, match=r"label_signed|free_slack"):
         module.train(X, y, X, C, LAM, label_signed=True, **options)
-    with pytest.raises(InvalidParameterError, match="label_signed|free_slack"):
+    with pytest.raises(InvalidParameterError, match=r"label_signed|free_slack"):
         module.train_kernel(X @ X.T, y, C, LAM, Z=X, label_signed=True, **options)

@@ -96,9 +96,9 @@ def test_the_best_offsets_of_signed_functions(scale, rng):
 def test_what_the_estimator_refuses(rng):
     X, y, Z, _ = draw(rng, 0.4)
     for value in (1, "yes", None):
-        with pytest.raises(InvalidTypeError, match="label_signed|free_slack"):
+        with pytest.raises(InvalidTypeError, match=r"label_signed|free_slack"):
             svm_plus_hinge.train(X, y, Z, 1.0, 1.0, label_signed=value)
-        with pytest.raises(InvalidTypeError, match="label_signed|free_slack"):
+        with pytest.raises(InvalidTypeError, match=r"label_signed|free_slack"):
             SVMPlusClassifier(label_signed=value).fit(X, y, Z)
     for given, message in (
         ({"free_slack": 0.0}, "free_slack > 0"),
