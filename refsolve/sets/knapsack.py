@@ -146,9 +146,13 @@ def constraints(x: cp.Expression, b: Any, low: Any, high: Any, capacity: Any) ->
 
 def bounds(x: cp.Expression, low: Any, high: Any) -> list[Any]:
     """CVXPY constraints: low <= x <= high where they are finite."""
-    ends = [(v, sign, np.isfinite(getattr(v, "value", v))) for v, sign in ((low, 1), (high, -1))]
-    finite = [(v, sign, np.flatnonzero(which)) for v, sign, which in ends if which.any()]
-    return [sign * x[at] >= sign * v[at] for v, sign, at in finite]
+    found = []
+    for end, below in ((low, True), (high, False)):
+        at = np.flatnonzero(np.isfinite(getattr(end, "value", end)))
+        if len(at):
+            held, entries = (end, x) if len(at) == x.size else (end[at], x[at])
+            found.append(held <= entries if below else entries <= held)
+    return found
 
 
 def halfspaces(d: int, b: Array, low: Array, high: Array, capacity: float | Fraction) -> f.Rows:
