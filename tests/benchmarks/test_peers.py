@@ -7,6 +7,7 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from verification.benchmarks import peers
+from verification.benchmarks.standing import fitted
 
 
 def naive_objective(W: np.ndarray, X: np.ndarray, y: np.ndarray, C: float) -> float:
@@ -88,3 +89,34 @@ def test_match_says_when_the_target_is_out_of_reach(problem: tuple[np.ndarray, n
     found = peers.match(X, y, 1.0, -impossible, 1e-6)
     assert not found.reached
     assert found.suboptimality > 1e-6
+
+
+@pytest.mark.parametrize("name", [*peers.TWO_LOGISTIC, *peers.TWO_HINGE])
+def test_peers_of_two_classes_reach_what_ours_certifies(
+    name: str, problem: tuple[np.ndarray, np.ndarray]
+) -> None:
+    X, y = problem[0], (problem[1] > 0).astype(np.int64)
+    trainer = {**peers.TWO_LOGISTIC, **peers.TWO_HINGE}[name]
+    loss = "two-class hinge" if name in peers.TWO_HINGE else "two-class logistic"
+    lower = fitted(loss, X, y, 0.3, 1e-9).dual_objective_
+    try:
+        W = trainer.fit(X, y, 0.3, 1e-7).coef_
+    except ImportError:
+        pytest.skip(f"{name} is not installed")
+    assert -1e-8 <= peers.suboptimality(W, X, y, 0.3, lower, trainer) <= 1e-4
+
+
+def test_objective_of_kernel_svms(
+    rng: np.random.Generator, problem: tuple[np.ndarray, np.ndarray]
+) -> None:
+    X, y = problem[0], (problem[1] > 0).astype(np.int64)
+    b = rng.standard_normal(len(y) + 1)
+    K = np.exp(-np.square(X[:, None] - X[None]).sum(axis=2) / (4 * X.var()))
+    hinges = [max(0.0, 1 - (2 * c - 1) * (f + b[-1])) for c, f in zip(y, K @ b[:-1], strict=True)]
+    assert peers.kernel_objective(b, X, y, 2.0) == pytest.approx(
+        b[:-1] @ K @ b[:-1] / 2 + 2 * sum(hinges), rel=1e-12
+    )
+    lower = fitted("RBF SVM", X, y, 2.0, 1e-9).dual_objective_[0]
+    trainer = peers.RBF["LIBSVM"]
+    found = peers.suboptimality(trainer.fit(X, y, 2.0, 1e-6).coef_, X, y, 2.0, lower, trainer)
+    assert -1e-8 <= found <= 1e-5

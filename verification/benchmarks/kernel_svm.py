@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from verification.benchmarks import peers
 from verification.benchmarks.records import Record, Side, contest, stream
 from verification.benchmarks.timing import one_thread
 
@@ -42,26 +43,6 @@ def ours(name: str, X: np.ndarray, y: np.ndarray, gamma: float, C: float, tol: f
     return model.fit(X, y)
 
 
-def theirs(X: np.ndarray, y: np.ndarray, gamma: float, C: float, tol: float) -> Any:
-    """LIBSVM's."""
-    from sklearn.svm import SVC
-
-    return SVC(C=C, gamma=gamma, tol=tol).fit(X, y)
-
-
-def suboptimality(
-    model: Any, X: np.ndarray, y: np.ndarray, gamma: float, C: float, lower: float
-) -> float:
-    """(P - lower)/P of LIBSVM's model, from the formulas."""
-    from sklearn.metrics.pairwise import rbf_kernel
-
-    b = np.zeros(len(y))
-    b[model.support_] = model.dual_coef_[0]
-    f = rbf_kernel(X, gamma=gamma) @ b
-    P = 0.5 * float(b @ f) + C * float(np.maximum(1.0 - y * (f + model.intercept_), 0.0).sum())
-    return (P - lower) / P
-
-
 def table() -> Iterator[Record]:
     """Every size, width and C: both estimators against LIBSVM; nothing where it reaches no gap."""
     few = data(300, 3)
@@ -72,14 +53,19 @@ def table() -> Iterator[Record]:
         gamma = width / (d * float(X.var()))
         lower = float(ours("SVMPlusClassifier", X, y, gamma, C, SHARP).dual_objective_[0])
         for gap in GAPS:
-            measure = partial(suboptimality, X=X, y=y, gamma=gamma, C=C, lower=lower)
-            reached = (t for t in TOLERANCES if measure(theirs(X, y, gamma, C, t)) <= gap)
+            judge = partial(peers.kernel_objective, X=X, y=y, C=C, gamma=gamma)
+
+            def measure(model: Any, judge: Any = judge, lower: float = lower) -> float:
+                return (judge(model.coef_) - lower) / judge(model.coef_)
+
+            theirs = partial(peers.libsvm, X, y, C, gamma=gamma)
+            reached = (t for t in TOLERANCES if measure(theirs(t)) <= gap)
             tol = next(reached, np.nan)
             for name in ("SVMPlusClassifier", "TopKSVC") if tol > 0.0 else ():
                 yield contest(
                     {"estimator": name, "n": n, "d": d, "width": width, "C": C, "to": gap},
                     Side(partial(ours, name, X, y, gamma, C, gap), lambda m: float(m.dual_gap_)),
-                    Side(partial(theirs, X, y, gamma, C, tol), measure),
+                    Side(partial(theirs, tol), measure),
                     REPEATS,
                     process_time,
                 )

@@ -1,4 +1,4 @@
-"""scikit-learn's trainers, stopped at a true suboptimality that we measure ourselves.
+"""Others' trainers, stopped at a true suboptimality that we measure ourselves.
 
 The tolerances of liblinear and lbfgs bound a violation of the optimality conditions, which says
 little about P(W) - P*. The search below finds the loosest tolerance whose result is good enough, so
@@ -9,6 +9,8 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -47,13 +49,17 @@ class Trainer:
 
 
 def classifier(
-    X: np.ndarray, y: np.ndarray, C: float, tol: float, *, name: str, rest: bool, **options: Any
-) -> Any:
-    """A fitted classifier of scikit-learn without bias; ``rest``: one for each class, weights as rows of ``coef_``."""
-    from sklearn import linear_model, svm
+    X: np.ndarray, y: np.ndarray, C: float, tol: float, *, name: str, rest: bool, package: str = "sklearn",
+    **options: Any,
+) -> Any:  # fmt: skip
+    """A fitted classifier without bias of scikit-learn, or of a ``package`` that has its names.
+
+    ``rest``: one for each class, weights as rows of ``coef_``.
+    """
     from sklearn.multiclass import OneVsRestClassifier
 
-    make = getattr(svm, name, None) or getattr(linear_model, name)
+    where = import_module(f"{package}.{'svm' if name.endswith('SVC') else 'linear_model'}")
+    make = getattr(where, name)
     model = make(C=C, tol=tol, fit_intercept=False, random_state=0, **options)
     if not rest:
         return fit_quietly(model, X, y)
@@ -82,17 +88,76 @@ def logistic(solver: str = "lbfgs", max_iter: int = 100_000) -> Trainer:
     return trainer("softmax", "LogisticRegression", solver=solver, max_iter=max_iter)
 
 
-def cyanure(X: np.ndarray, y: np.ndarray, C: float, tol: float) -> Any:
+def cyanure(
+    X: np.ndarray, y: np.ndarray, C: float, tol: float, loss: str = "multiclass-logistic"
+) -> Any:
     """A fitted classifier of cyanure without bias, whose weights are those of its ``coef_``."""
     from cyanure.estimators import Classifier
 
     model = Classifier(
-        loss="multiclass-logistic", penalty="l2", lambda_1=1.0 / (C * len(y)), tol=tol,
+        loss=loss, penalty="l2", lambda_1=1.0 / (C * len(y)), tol=tol,
         fit_intercept=False, max_iter=100_000, n_threads=1, verbose=False,
     )  # fmt: skip
     model = fit_quietly(model, X, y)
     model.coef_ = np.ascontiguousarray(model.coef_.T)  # a column per class there
     return model
+
+
+def skglm(X: Any, y: np.ndarray, C: float, tol: float) -> Any:
+    """A fitted logistic regression of two classes of skglm, by its L-BFGS."""
+    from skglm import GeneralizedLinearEstimator
+    from skglm.datafits import Logistic
+    from skglm.penalties import L2
+    from skglm.solvers import LBFGS
+
+    solver = LBFGS(max_iter=2000, tol=tol)
+    solver.fit_intercept = solver.warm_start = False  # which the estimator asks of it
+    return fit_quietly(GeneralizedLinearEstimator(Logistic(), L2(1.0 / (C * len(y))), solver), X, y)
+
+
+def snapml(X: Any, y: np.ndarray, C: float, tol: float, name: str) -> Any:
+    """A fitted model of two classes of snapml, by its dual coordinate ascent."""
+    with warnings.catch_warnings(action="ignore"):  # where a deprecation is an error it loads slower code
+        package = import_module("snapml")
+    model = getattr(package, name)(
+        regularizer=1.0 / C, fit_intercept=False, tol=tol, max_iter=20_000, n_jobs=1, random_state=0
+    )
+    return fit_quietly(model, X, 2.0 * y - 1.0)
+
+
+def _two_rows(X: Any, y: np.ndarray, C: float, tol: float, *, fit: Any, **options: Any) -> Any:
+    """A peer's row w of two classes as -w and w, the one-vs-all model that it is."""
+    model = fit(X, y, C, tol, **options)
+    w = np.reshape(model.coef_, (1, -1))
+    model.coef_ = np.vstack([-w, w])
+    return model
+
+
+def two_classes(loss: str, fit: Any = classifier, /, **options: Any) -> Trainer:
+    """A peer of two classes, labels 0 and 1, that minimises 1/2 ||w||^2 + C sum_i L."""
+    return Trainer(partial(_two_rows, fit=fit, **options), partial(objective, loss=loss))
+
+
+def libsvm(
+    X: np.ndarray, y: np.ndarray, C: float, tol: float, package: str = "sklearn", gamma: Any = "scale"
+) -> Any:
+    """A fitted SVM with a Gaussian kernel; ``coef_`` is b of all examples, and the offset."""
+    make = import_module(f"{package}.svm").SVC
+    model = fit_quietly(make(C=C, gamma=gamma, tol=tol), X, y)
+    b = np.zeros(len(y) + 1)
+    b[model.support_], b[-1] = np.ravel(model.dual_coef_[0]), np.ravel(model.intercept_)[0]
+    return SimpleNamespace(coef_=b)
+
+
+def kernel_objective(
+    b: np.ndarray, X: np.ndarray, y: np.ndarray, C: float, gamma: float | None = None
+) -> float:
+    """P = 1/2 b'Kb + C sum_i hinge, of b and the offset; the second label is 1; gamma by default 1/(d Var X)."""
+    from sklearn.metrics.pairwise import rbf_kernel
+
+    f = rbf_kernel(X, gamma=1.0 / (X.shape[1] * X.var()) if gamma is None else gamma) @ b[:-1]
+    z = 1.0 - np.where(y == y.max(), 1.0, -1.0) * (f + b[-1])
+    return 0.5 * float(b[:-1] @ f) + C * float(np.maximum(z, 0.0).sum())
 
 
 CRAMMER_SINGER = trainer(
@@ -106,6 +171,26 @@ OVR_LOGISTIC = {
         "ova_logistic", "LogisticRegression", rest=True, solver=solver, max_iter=1000
     )
     for solver in ("newton-cholesky", "lbfgs")
+}
+_LOGISTIC: dict[str, Any] = {"name": "LogisticRegression", "rest": False, "max_iter": 2000}
+_HINGE: dict[str, Any] = {"name": "LinearSVC", "rest": False, "loss": "hinge", "max_iter": 20_000}
+TWO_LOGISTIC = {
+    **{
+        f"sklearn {solver}": two_classes("ova_logistic", **_LOGISTIC, solver=solver)
+        for solver in ("lbfgs", "newton-cholesky", "liblinear")
+    },
+    "sklearnex": two_classes("ova_logistic", **_LOGISTIC, package="sklearnex"),
+    "skglm": two_classes("ova_logistic", skglm),
+    "snapml": two_classes("ova_logistic", snapml, name="LogisticRegression"),
+    "cyanure": two_classes("ova_logistic", cyanure, loss="logistic"),
+}
+TWO_HINGE = {
+    "liblinear": two_classes("ova_hinge", **_HINGE),
+    "snapml": two_classes("ova_hinge", snapml, name="SupportVectorMachine"),
+}
+RBF = {
+    "LIBSVM": Trainer(libsvm, kernel_objective),
+    "sklearnex": Trainer(partial(libsvm, package="sklearnex"), kernel_objective),
 }
 
 

@@ -6,7 +6,7 @@ the dual objective of a fit of ours a hundred times tighter, recomputed from the
 a process of its own, forked from one that has the data and the compiled kernels, with a limit of
 seconds (on the wall: one of CPU time would make the process's clock coarse); what does not end in time
 is a timeout, printed as such. A loss is fitted on the data of its kind alone: classes, two classes of which
-one is rare, sets of labels, or classes with privileged features.
+one is rare, two classes, two of few examples for kernels, sets of labels, or classes with privileged features.
 """
 
 import signal
@@ -88,6 +88,15 @@ LOSSES = {
     "one-vs-rest logistic": Loss(
         "OneVsAllClassifier", {"loss": "logistic"}, ("newton", "lbfgs"), peers.OVR_LOGISTIC
     ),
+    "two-class hinge": Loss(
+        "OneVsAllClassifier", {"loss": "hinge"}, ("sdca",), peers.TWO_HINGE, "two classes"
+    ),
+    "two-class logistic": Loss(
+        "OneVsAllClassifier", {"loss": "logistic"}, ("newton", "lbfgs"), peers.TWO_LOGISTIC, "two classes"
+    ),
+    "RBF SVM": Loss(
+        "SVMPlusClassifier", {"loss": "hinge", "kernel": "rbf"}, (), peers.RBF, "two small classes"
+    ),
     "multilabel hinge": Loss("MultilabelClassifier", {"loss": "hinge"}, ("sdca",), {}, "labels"),
     "multilabel entropy": Loss("MultilabelClassifier", {"loss": "entropy"}, (), {}, "labels"),
     "AP": Loss("APSVM", {}, _TOP, {}, "ranking"),
@@ -126,6 +135,16 @@ def _rare(generator: str, *sizes: int) -> Callable[[], tuple[Any, np.ndarray]]:
     def make() -> tuple[Any, np.ndarray]:
         X, y = _made(generator, *sizes)()
         return X, y == 0
+
+    return make
+
+
+def _two(generator: str, *sizes: int) -> Callable[[], tuple[Any, np.ndarray]]:
+    """The lower half of the classes against the upper one."""
+
+    def make() -> tuple[Any, np.ndarray]:
+        X, y = _made(generator, *sizes)()
+        return X, (2 * y >= sizes[1]).astype(np.int64)
 
     return make
 
@@ -175,6 +194,19 @@ DATA: dict[str, Callable[[], tuple[Any, ...]]] = {
     "clusters, 1e4 away": _far_away,
     "rare class": _rare("make_gaussian_mixture", 2000, 20, 50),
     "rare topic": _rare("make_text", 1000, 10, 2000),
+    "rare, one-hot": _rare("make_one_hot", 3200, 3, 180),
+    "two classes, tall": _two("make_gaussian_mixture", 100_000, 20, 30),
+    "two classes, wide": _two("make_gaussian_mixture", 1500, 20, 3000),
+    "two classes, heavy tails": _two("make_heavy_tails", 58_000, 7, 9),
+    "two classes, one-hot": _two("make_one_hot", 3200, 4, 180),
+    "two classes, images": _two("make_images", 10_000, 10, 784),
+    "two classes, text": _two("make_text", 20_000, 50, 50_000),
+    "two classes, clusters": _two("make_clusters", 1000, 10, 10),
+    "clusters, n = 500": _two("make_clusters", 500, 10, 10),
+    "mixture, n = 1000": _two("make_gaussian_mixture", 1000, 10, 50),
+    "one-hot, n = 2000": _two("make_one_hot", 2000, 4, 60),
+    "images, n = 2000": _two("make_images", 2000, 10, 784),
+    "mixture, n = 5000": _two("make_gaussian_mixture", 5000, 20, 20),
     "labels": _labels("make_gaussian_mixture", 1000, 10, 50),
     "labels of text": _labels("make_text", 1000, 10, 2000),
     "images and their halves, m = 2": partial(_privileged, 600, 2),
@@ -182,7 +214,9 @@ DATA: dict[str, Callable[[], tuple[Any, ...]]] = {
 }
 #: Kinds of data other than classes.
 KINDS = {
-    **dict.fromkeys(("rare class", "rare topic"), "ranking"),
+    **dict.fromkeys((name for name in DATA if name.startswith("rare")), "ranking"),
+    **dict.fromkeys((name for name in DATA if name.startswith("two classes")), "two classes"),
+    **dict.fromkeys((name for name in DATA if ", n = " in name), "two small classes"),
     **dict.fromkeys(("labels", "labels of text"), "labels"),
     **dict.fromkeys((name for name in DATA if name.startswith("images and")), "privileged"),
 }
