@@ -68,6 +68,18 @@ def floor_from(sample, least, p, size, wanted, table):
 
 @kernel
 def certified(count, floor, s, size, table):
-    """Whether no negative <= floor, of which there are size - count, is active."""
+    """Whether no negative <= floor, of which there are size - count, is active; beyond rounding, as they are many."""
+    if count == size:
+        return True
     p = s.shape[0]
-    return count == size or place(count + 1, 1, p + 1, float(size), s, floor, table) == p + 1
+    scale = 0.5 * p * size / table[2, p]
+    lead = 0.0
+    weight = 0.0
+    for i in range(p, 0, -1):
+        gain = scale * table[1, count + 1 + i]
+        cost = s[i - 1] - floor
+        lead += gain - cost
+        weight += gain + abs(cost)
+        if lead > -_UNIT * (p + 12) * weight:
+            return False
+    return True

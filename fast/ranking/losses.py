@@ -7,7 +7,7 @@ arXiv 1604.08269), which in their notation is delta_j(i + 1) - delta_j(i) monoto
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,10 @@ _table: NDArray[np.float64] = np.empty((3, 0))
 
 @dataclass(frozen=True)
 class AveragePrecision:
-    """1 - AP: g_k(j) = (1/P) k/((j + k)(j + k - 1)), for which the kernels have a closed form."""
+    """1 - AP: g_k(j) = (1/P) k/((j + k)(j + k - 1)), for which the kernels have a closed form and exact signs."""
 
-    methods = METHODS
+    methods: ClassVar[tuple[str, ...]] = METHODS
+    doubt: ClassVar[float] = 0.0
 
     def table(self, n: int) -> NDArray[np.float64]:
         """No table: the kernels compute g."""
@@ -41,7 +42,9 @@ class AveragePrecision:
 class DiscountedGain:
     """1 - DCG/best DCG: g_k(j) = [d(k + j - 1) - d(k + j)]/Z, d(r) = 1/log2(1 + r), Z = d(1) + ... + d(P)."""
 
-    methods = ("divide_and_conquer", "greedy")
+    methods: ClassVar[tuple[str, ...]] = ("divide_and_conquer", "greedy")
+    #: What ties of rounded sums may cost the greedy of L, in (n + 16) eps (1 + 4 max |s|).
+    doubt: ClassVar[float] = 1.1
 
     def table(self, n: int) -> NDArray[np.float64]:
         """Rows log m, d(m - 1) - d(m) and d(1) + ... + d(m) of the columns m <= n + 1; shared, not to be written."""
