@@ -73,7 +73,10 @@ def loss_augmented_inference(
 
     Notes
     -----
-    Mohapatra, Jawahar and Kumar 2014, equation (4), with P + 1 among the ranks. Ranks are decided
+    Mohapatra, Jawahar and Kumar 2014, equation (4), with P + 1 among the ranks. The recursion, in which the rank of
+    the middle negative bounds those of both halves, is that of Mohapatra, Rolinek, Jawahar, Kolmogorov and Kumar,
+    "Efficient Optimization for Rank-Based Loss Functions", CVPR 2018 (arXiv 1604.08269), which selects where this
+    sorts; added here are bisection over ranks, the certified floor and exact signs. Ranks are decided
     exactly; ``value`` is right to a few units of rounding of the sum of the magnitudes of Delta and
     of the coefficients times the scores, these relative to the middle positive.
     """
