@@ -1,6 +1,5 @@
 """NDCG's inference against exact rankings, extended precision and its table against fractions."""
 
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -24,7 +23,6 @@ def test_the_table_is_that_of_the_exact_discounts():
     assert table[2, 50] == pytest.approx(float(TRUE.whole(50)), rel=1e-15)
     assert NDCG.table(2000) is table
     assert NDCG.table(table.shape[1]).shape[1] > table.shape[1]
-    assert AVERAGE_PRECISION.table(5).size == 0
 
 
 @pytest.mark.parametrize("loss", [(NDCG, TRUE), (AVERAGE_PRECISION, ranking_losses.AVERAGE_PRECISION)])
@@ -53,17 +51,15 @@ def test_all_rankings_of_at_most_eight_samples(method):
         assert found.coefficients @ s + found.delta == pytest.approx(found.value, abs=1e-15 * size)
         assert found.delta == pytest.approx(float(truth.delta), rel=1e-14)
         differ += not np.array_equal(found.counts, average_precision.loss_augmented_inference(s, y).counts)
-        assert np.array_equal(s, kept[0])
-        assert np.array_equal(y, kept[1])
+        assert np.array_equal((s, y), kept)
     assert differ > 10
     assert ndcg.value(s, y) == pytest.approx(found.value, rel=1e-15)
 
 
-@pytest.mark.parametrize("shape", [(1, 600), (700, 400), (60, 2000), (1, 9000), (8, 20000), (900, 4000)])
+@pytest.mark.parametrize(("P", "N"), [(1, 600), (700, 400), (60, 2000), (1, 9000), (8, 20000), (900, 4000)])
 @pytest.mark.parametrize("spread", [0.01, 1.0])
-def test_long_queries_against_extended_precision(shape, spread):
+def test_long_queries_against_extended_precision(P, N, spread):
     """Packed keys, a sample of the scores and plain sorting."""
-    P, N = shape
     rng = np.random.default_rng(P)
     y = rng.permutation(np.arange(P + N) < P)
     s = spread * rng.standard_normal(P + N) + 2.0 * y
@@ -71,13 +67,10 @@ def test_long_queries_against_extended_precision(shape, spread):
     for method in ndcg.METHODS[: 2 if P * N < 200_000 else 1]:
         found = ndcg.loss_augmented_inference(s, y, method)
         assert found.value == pytest.approx(float(truth.value), abs=1e-14)
-        inversions = np.zeros(P + N, np.int64)
-        units = np.abs(found.coefficients) * P * N / 2
-        inversions[:] = np.rint(units)
+        inversions = np.rint(np.abs(found.coefficients) * P * N / 2).astype(np.int64)
         assert np.array_equal(inversions[y], found.counts)
         assert ranking_truth.ranking_defect(y, inversions) is None
-        value, _ = ranking_truth.objective(s, y, inversions, 0, TRUE)
-        assert abs(value - truth.value) < Fraction(1, 10**14)
+        assert abs(ranking_truth.objective(s, y, inversions, 0, TRUE)[0] - truth.value) < 1e-14
 
 
 def test_queries_are_weighted_means():
@@ -86,13 +79,12 @@ def test_queries_are_weighted_means():
     y = (rng.random(len(groups)) < 0.3) | (np.arange(len(groups)) % 9 == 0)
     s, weights = rng.standard_normal(len(groups)), np.array([1.0, 2.0, 3.0])[groups]
     queries = Queries(y, groups, weights, NDCG)
-    cut = queries.infer(s)
+    cut, shares = queries.infer(s), np.array([1, 2, 3]) / 6
     own = [ndcg.loss_augmented_inference(s[groups == q], y[groups == q]) for q in range(3)]
-    assert cut.value == pytest.approx(sum(w * f.value for w, f in zip((1, 2, 3), own, strict=True)) / 6)
-    assert cut.delta == pytest.approx(sum(w * f.delta for w, f in zip((1, 2, 3), own, strict=True)) / 6)
+    assert cut.value == pytest.approx(shares @ [f.value for f in own])
+    assert cut.delta == pytest.approx(shares @ [f.delta for f in own])
     assert queries.delta(queries.inversions(cut.coefficients)) == pytest.approx(cut.delta)
-    parts = [w / 6 * f.coefficients for w, f in zip((1, 2, 3), own, strict=True)]
-    assert np.allclose(cut.coefficients, np.concatenate(parts))
+    assert np.allclose(cut.coefficients, shares[groups] * np.concatenate([f.coefficients for f in own]))
 
 
 @pytest.mark.parametrize("method", ["search", "select", "all", "numpy", None])
