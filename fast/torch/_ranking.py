@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from fast._docs import Entry
 from fast.errors import InvalidParameterError
 from fast.torch._function import eager, rows
 from fast.torch._inputs import check_indicator, check_reduction, check_scores
 from fast.torch._row_functions import LABELLED, PARAMETERS
 
 BLOCK = 1 << 18  # pairs at a time in eager calls; traced ones hold all
-QUERIES: dict[str, Entry] = {
+QUERIES: Any = {
     "scores": (
         "Tensor, shape (..., n)",
         f"One query per row. {PARAMETERS['scores'][1].split('. ')[-1]}",

@@ -68,7 +68,7 @@ def discount(r: int) -> Fraction:
     return Fraction(round(digits), 10**DIGITS)
 
 
-def _discounted(k: Array, c: Array) -> Array:
+def _discounted(k: Array, c: Any) -> Any:
     """d(k) - d(k + c) = d(k) d(k + c) log2(1 + c/(1 + k)), d(r) = 1/log2(1 + r): no cancellation."""
     log_2 = np.log(Real(2))
     return log_2 * np.log1p(c / (1 + k)) / (np.log1p(k) * np.log1p(k + c))

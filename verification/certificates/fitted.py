@@ -193,7 +193,7 @@ def _ranker(model: Any, X: Any, y: Any, groups: Any) -> ModelCertificate:
         reference=getattr(model, "reference_ranking_", None),
         easy=getattr(model, "easy_mask_", None),
         easy_weights=getattr(model, "easy_dual_coef_", None),
-        loss=catalogue.load(model.object_name).LOSS,
+        loss=catalogue.load(getattr(model, "object_name", "average_precision")).LOSS,
     )
 
 

@@ -34,8 +34,8 @@ def _on(module: ModuleType, y: Array, s: Array) -> Iterator[str]:
     P, N = int(y.sum()), int((1 - y).sum())
     sizes: dict[str, Any] = {"P": P, "N": N}
     if "Z" in formulas:
-        text = formulas["Z"].rpartition(" = ")[0].partition(" = ")[2].partition(", k")[0]
-        sizes["Z"] = number(text, Names({**sizes, "k": np.arange(1, P + 1)}))
+        printed = formulas["Z"].partition(" = ")[2].partition(", k")[0]
+        sizes["Z"] = number(printed, Names({**sizes, "k": np.arange(1, P + 1)}))
     best = -np.inf
     delta_text = formulas["Delta"].rpartition(" = ")[2].partition(", c_k")[0]
     for order in permutations(range(y.size)):
