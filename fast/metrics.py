@@ -95,7 +95,7 @@ def average_precision(y_true: ArrayLike, scores: ArrayLike, ties: str = "pessimi
     the tie are positive on average. It adds a/m (A + 1 + (q - 1)(a - 1)/(m - 1))/(R + q) to the
     expected sum.
     """
-    check_ties(ties)
+    _check_ties(ties)
     values = finite_array("scores", scores_of(scores))
     positive = mask_of(y_true, values.shape[0], "y_true")
     if not positive.any():
@@ -143,7 +143,7 @@ def ndcg(
         Scores or gains that are not finite, negative gains or none above 0, shapes that do not match, k < 1, an
         unknown treatment of ties.
     """
-    check_ties(ties)
+    _check_ties(ties)
     values = finite_array("scores", scores_of(scores))
     gains = finite_array("y_true", label_array("y_true", y_true), (1,)).astype(np.float64)
     if gains.shape != values.shape or (gains < 0).any() or not gains.any():
@@ -165,7 +165,7 @@ def ndcg(
     return float(discounts @ ranked / (discounts @ -np.sort(-gains)))
 
 
-def check_ties(ties: str) -> None:
+def _check_ties(ties: str) -> None:
     """Refuse an unknown treatment of ties."""
     if ties not in ("pessimistic", "optimistic", "expected"):
         raise InvalidParameterError(

@@ -25,7 +25,7 @@ class NDCGSVM(RankingSVM):
         Weight of the loss against the regulariser, > 0; not divided by n, the loss is one number.
     method : str, default="divide_and_conquer"
         How the most violated ranking is found; see
-        :func:`fast.losses.ndcg.loss_augmented_inference`. All are exact and agree.
+        :func:`fast.losses.ndcg.loss_augmented_inference`. Both agree, but for ties within rounding.
     easy_fraction : float, default=0.0
         0 <= easy_fraction <= 1. If positive, a binary SVM with the same C is trained
         first; of the examples that it separates with margin >= 1, this fraction with the largest
