@@ -2,7 +2,7 @@
 
 Everything below is imported at its first use, so that ``import fast`` costs nothing:
 ``fast.TopKSVC``, ``fast.TopKLogisticRegression``, ``fast.OneVsAllClassifier``,
-``fast.MultilabelClassifier``, ``fast.APSVM``, ``fast.LatentAPSVM``, ``fast.SVMPlusClassifier``,
+``fast.MultilabelClassifier``, ``fast.APSVM``, ``fast.NDCGSVM``, ``fast.LatentAPSVM``, ``fast.SVMPlusClassifier``,
 ``fast.SVM2KClassifier``, ``fast.TopPush``, ``fast.RecallAtK``, ``fast.WsabieClassifier``,
 ``fast.regularization_path``, ``fast.probe``, ``fast.audit``, ``fast.threads``, and the subpackages ``functions``,
 ``sets``, ``losses``, ``kernels``, ``models``, ``solvers``, ``ranking``, ``svm_plus``, ``data``,
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fast.estimators.ap_svm import APSVM as APSVM
     from fast.estimators.latent_ap_svm import LatentAPSVM as LatentAPSVM
     from fast.estimators.multilabel import MultilabelClassifier as MultilabelClassifier
+    from fast.estimators.ndcg_svm import NDCGSVM as NDCGSVM
     from fast.estimators.one_vs_all import OneVsAllClassifier as OneVsAllClassifier
     from fast.estimators.recall_at_k import RecallAtK as RecallAtK
     from fast.estimators.svm_2k import SVM2KClassifier as SVM2KClassifier
@@ -36,6 +37,7 @@ _EXPORTS = {
     "APSVM": "fast.estimators.ap_svm",
     "LatentAPSVM": "fast.estimators.latent_ap_svm",
     "MultilabelClassifier": "fast.estimators.multilabel",
+    "NDCGSVM": "fast.estimators.ndcg_svm",
     "OneVsAllClassifier": "fast.estimators.one_vs_all",
     "RecallAtK": "fast.estimators.recall_at_k",
     "SVM2KClassifier": "fast.estimators.svm_2k",

@@ -1,4 +1,4 @@
-"""Top-k accuracy and average precision, ties counted against the classifier unless asked otherwise."""
+"""Top-k accuracy, average precision and NDCG, ties counted against the classifier unless asked otherwise."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -95,10 +95,7 @@ def average_precision(y_true: ArrayLike, scores: ArrayLike, ties: str = "pessimi
     the tie are positive on average. It adds a/m (A + 1 + (q - 1)(a - 1)/(m - 1))/(R + q) to the
     expected sum.
     """
-    if ties not in ("pessimistic", "optimistic", "expected"):
-        raise InvalidParameterError(
-            "ties", repr(ties), "'pessimistic', 'optimistic' or 'expected'", "choose one of them"
-        )
+    _check_ties(ties)
     values = finite_array("scores", scores_of(scores))
     positive = mask_of(y_true, values.shape[0], "y_true")
     if not positive.any():
@@ -113,6 +110,67 @@ def average_precision(y_true: ArrayLike, scores: ArrayLike, ties: str = "pessimi
     )
     ranks = np.arange(1, above.shape[0] + 1)
     return float(np.mean(ranks / (ranks + ahead)))
+
+
+def ndcg(
+    y_true: ArrayLike, scores: ArrayLike, k: int | None = None, ties: str = "pessimistic"
+) -> float:
+    """Discounted gain of the ranking by score over that of the best: DCG = sum of y_r/log2(1 + r) over ranks r.
+
+    The gain is y itself, not 2^y - 1. With ties="expected" samples of a tie share the mean of their gains, as in
+    scikit-learn's ``ndcg_score``; that is the mean over all orders of the tied samples, DCG being linear in gains.
+    Other libraries keep the order of a sort: without ties all agree.
+
+    Parameters
+    ----------
+    y_true : array_like, shape (n,)
+        Gains >= 0, not all 0: grades, or True and 1 for relevant samples.
+    scores : array_like, shape (n,)
+        Scores; float64, float32 or integers.
+    k : int, optional
+        NDCG@k: ranks beyond k count nothing, for the best ranking too. Default all ranks.
+    ties : {"pessimistic", "optimistic", "expected"}
+        Samples with equal scores stand by rising gain, by falling gain, or in random order.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Raises
+    ------
+    fast.errors.InvalidParameterError
+        Scores or gains that are not finite, negative gains or none above 0, shapes that do not match, k < 1, an
+        unknown treatment of ties.
+    """
+    _check_ties(ties)
+    values = finite_array("scores", scores_of(scores))
+    gains = finite_array("y_true", label_array("y_true", y_true), (1,)).astype(np.float64)
+    if gains.shape != values.shape or (gains < 0).any() or not gains.any():
+        raise InvalidParameterError(
+            "y_true",
+            f"shape {gains.shape}, least {gains.min(initial=np.inf):g}, largest {gains.max(initial=0):g}",
+            f"{values.shape[0]} gains >= 0, one per score and not all 0",
+            "write 0 for what is not relevant; NDCG is not defined without a relevant sample",
+        )
+    discounts = 1.0 / np.log2(np.arange(2.0, gains.shape[0] + 2.0))
+    if k is not None:
+        discounts[check_k(k) :] = 0.0
+    ranked = gains[np.lexsort((-gains if ties == "optimistic" else gains, -values))]
+    if ties == "expected":
+        falling = -np.sort(-values)
+        starts = np.flatnonzero(np.concatenate(([True], falling[1:] != falling[:-1])))
+        sizes = np.diff(starts, append=values.shape[0])
+        ranked = np.repeat(np.add.reduceat(ranked, starts) / sizes, sizes)
+    return float(discounts @ ranked / (discounts @ -np.sort(-gains)))
+
+
+def _check_ties(ties: str) -> None:
+    """Refuse an unknown treatment of ties."""
+    if ties not in ("pessimistic", "optimistic", "expected"):
+        raise InvalidParameterError(
+            "ties", repr(ties), "'pessimistic', 'optimistic' or 'expected'", "choose one of them"
+        )
 
 
 def _expected_precision(positive: np.ndarray, values: np.ndarray) -> float:

@@ -18,6 +18,7 @@ from refsolve.arguments import check_example, take
 from refsolve.errors import InvalidParameterError
 from refsolve.exact import average_precision
 from refsolve.proofs import families
+from refsolve.proofs.ranking_losses import RankingLoss
 
 
 def internals(problem: str, /, **arguments: Any) -> dict[str, Any]:
@@ -26,7 +27,7 @@ def internals(problem: str, /, **arguments: Any) -> dict[str, Any]:
     Parameters
     ----------
     problem : str
-        "<set>.projection", "<loss>.value" of a loss of one class, or an operation of "average_precision".
+        "<set>.projection", "<loss>.value" of a loss of one class, or an operation of "average_precision" or "ndcg".
     **arguments
         Those of the operation (``refsolve show NAME``), of one instance.
 
@@ -68,13 +69,13 @@ def exactly(problem: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     if operation == "projection":
         return _projection(object_name, given)
     if families.is_ranking(module):
-        return _ranking(take(given, "scores"), take(given, "y"), **given)
+        return _ranking(module.LOSS, take(given, "scores"), take(given, "y"), **given)
     of_a_loss = operation == "value" and catalogue.kind(object_name) == "losses"
     if of_a_loss and families.of(module).name == "multiclass":
         return _margins(object_name, given)
     raise InvalidParameterError(
         "problem", problem,
-        "a projection, the value of a loss of one class, or an operation of average_precision",
+        "a projection, the value of a loss of one class, or an operation of average_precision or ndcg",
         "take refsolve.solve: its answer has a dual point and a certificate",
     )  # fmt: skip
 
@@ -107,12 +108,12 @@ def _margins(object_name: str, given: dict[str, Any]) -> dict[str, Any]:
     return {"a": a, "c": c, "order": order, "psi_k": max(Fraction(0), kth)}
 
 
-def _ranking(scores: Any, y: Any, **unknown: Any) -> dict[str, Any]:
+def _ranking(of: RankingLoss, scores: Any, y: Any, **unknown: Any) -> dict[str, Any]:
     """The terms of the most violated ranking."""
     for name, value in unknown.items():
         raise InvalidParameterError(name, value, "one of: scores, y", f"drop {name}")
-    best = average_precision.greedy(scores, y)
-    delta = [average_precision.sums(column) for column in average_precision.gains(scores, y)]
+    best = average_precision.greedy(scores, y, of)
+    delta = [average_precision.sums(column) for column in average_precision.gains(scores, y, of)]
     opt = [len(row) - row[::-1].index(max(row)) for row in delta]  # the last maximiser
     s, up = average_precision.checked(scores, y)
     above, below = average_precision.by_score(s, up)

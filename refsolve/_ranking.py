@@ -8,13 +8,13 @@ ranking if and only if t, sorted, is the conjugate partition of c: t_[j] = #{i: 
 
 import itertools
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve._types import Array, Real
 from refsolve.errors import InvalidParameterError
+from refsolve.proofs.ranking_losses import AVERAGE_PRECISION, RankingLoss
 from refsolve.spec import check_matrix, check_vector, refuse_masked
 
 #: Number of samples up to which all rankings are listed.
@@ -113,17 +113,10 @@ def check_inversions(y: ArrayLike, inversions: ArrayLike) -> tuple[Array, Array]
     return positive, given.astype(np.int64)
 
 
-def loss_of_counts(counts: Array) -> Any:
-    """Delta = (1/P) sum c_k/(k + c_k), c ascending, in longdouble: terms >= 0, no cancellation."""
-    c = np.sort(counts).astype(Real)
-    k = np.arange(1, c.size + 1, dtype=Real)
-    return (c / (k + c)).sum() / c.size
-
-
-def delta(y: ArrayLike, inversions: ArrayLike) -> float:
-    """Loss of a ranking, 1 - AP(R*, R) = (1/P) sum_k c_k/(k + c_k), c_k ascending."""
+def delta(y: ArrayLike, inversions: ArrayLike, of: RankingLoss = AVERAGE_PRECISION) -> float:
+    """Loss of a ranking; 1 - AP(R*, R) = (1/P) sum_k c_k/(k + c_k), c_k ascending."""
     positive, counts = check_inversions(y, inversions)
-    return float(loss_of_counts(counts[positive]))
+    return float(of.delta(counts[positive]))
 
 
 def average_precision(y: ArrayLike, inversions: ArrayLike) -> float:

@@ -32,12 +32,12 @@ def canonicalize(module: ModuleType, operation: str, params: dict[str, Any]) -> 
     scores, y = take(params, "scores"), take(params, "y")
     module.SPEC.check(params)
     object_name = module.__name__.rpartition(".")[2]
-    query = Query(scores, y)
+    query = Query(scores, y, module.LOSS)
     P, N = query.P, query.N
     if P * N > MAX_PAIRS:
         raise InvalidParameterError(
             "scores", f"{P} positives, {N} negatives", f"at most {MAX_PAIRS} pairs of them",
-            "use refsolve.losses.average_precision.most_violated: it adds up the same formula",
+            f"use refsolve.losses.{object_name}.most_violated: it adds up the same formula",
         )  # fmt: skip
     gains = query.gains()
     h, scale = _scaled(gains)

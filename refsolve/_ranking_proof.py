@@ -28,10 +28,10 @@ def _check(object_name: str, scores: ArrayLike, y: ArrayLike, params: dict[str, 
     module = catalogue.load(object_name)
     if not is_ranking(module):
         raise InvalidParameterError(
-            "object_name", object_name, "a loss over rankings", "use average_precision"
+            "object_name", object_name, "a loss over rankings", "use average_precision or ndcg"
         )
     module.SPEC.check(params)
-    return Query(scores, y)
+    return Query(scores, y, module.LOSS)
 
 
 def repair_flows(query: Query, flows: ArrayLike | None) -> Array:
@@ -121,7 +121,7 @@ def loss_augmented_inference(
     Parameters
     ----------
     object_name : str
-        ``average_precision``.
+        ``average_precision`` or ``ndcg``.
     coefficients : (n,) array
         Candidate for the coefficients of Psi(R) - Psi(R*), in input order.
     scores, y : (n,) arrays

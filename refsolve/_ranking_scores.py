@@ -1,9 +1,9 @@
-"""Loss-augmented inference for AP in numpy: gains h_k(j), the greedy maximiser, and its proof.
+"""Loss-augmented inference for AP or NDCG in numpy: gains h_k(j), the greedy maximiser, and its proof.
 
 With positives and negatives sorted by descending score, every ranking that is sorted within the
 classes has Delta + <coefficients, s> = sum over pairs (k, j), j above k, of
 
-    h_k(j) = (1/P) k/((j+k)(j+k-1)) - 2 (s_k - s_j)/(PN),
+    h_k(j) = steps(k, j)/norm - 2 (s_k - s_j)/(PN),   for AP (1/P) k/((j+k)(j+k-1)) - 2 (s_k - s_j)/(PN),
 
 and negative j stands above the positives k >= i_j: it adds delta_j(i_j) = sum_{k >= i_j} h_k(j).
 """
@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from refsolve._ranking import check_relevance, conjugate_partition, loss_of_counts
+from refsolve._ranking import check_relevance, conjugate_partition
 from refsolve._types import Array, Real
+from refsolve.proofs.ranking_losses import AVERAGE_PRECISION, RankingLoss
 from refsolve.proofs.space import chunks
 from refsolve.spec import check_vector
 
@@ -45,7 +46,10 @@ class Query:
         Indices of the positives and of the negatives by descending score, the first of equals first.
     """
 
-    def __init__(self, scores: ArrayLike, y: ArrayLike) -> None:
+    def __init__(
+        self, scores: ArrayLike, y: ArrayLike, loss: RankingLoss = AVERAGE_PRECISION
+    ) -> None:
+        self.loss = loss
         check_vector("scores", scores)
         self.scores = np.asarray(scores, Real)
         self.positive = check_relevance(y, self.scores.size)
@@ -63,7 +67,7 @@ class Query:
         high = self.scores[self.above[k - 1]].astype(Real)
         low = self.scores[self.below[j - 1]].astype(Real)
         k, j = k.astype(Real), j.astype(Real)
-        return k / ((j + k) * (j + k - 1)) / self.P - 2 * (high - low) / (Real(self.P) * self.N)
+        return self.loss.steps(k, j) / self.loss.norm(self.P) - 2 * (high - low) / (Real(self.P) * self.N)
 
     def blocks(self, ranks: Array) -> Iterator[tuple[slice, Array]]:
         """Slices of the ranks, and delta_j(i) (P + 1, columns) with i from P + 1 down to 1."""
@@ -84,9 +88,10 @@ class Query:
 
         h_k(j) falls strictly in j, so opt_j does not fall; from the first opt_j = P + 1 on nothing
         is left to add. With ``every`` all i are tried; by default only if there are few, else for
-        j < P: from j = P on h_k(j) does not fall in k, and opt_j counts the k with h_k(j) <= 0.
+        j < P, with AP: from j = P on h_k(j) does not fall in k, and opt_j counts the k with h_k(j) <= 0.
         """
         every = self.P * self.N <= BLOCK if every is None else every
+        every = every or not self.loss.rises
         opt = np.full(self.N, self.P + 1)
         head = self.N if every else min(self.N, self.P - 1)
         total, open_ended = Real(0), True
@@ -132,15 +137,17 @@ class Query:
     def value(self, inversions: Array) -> Any:
         """Delta + <coefficients, s> of a ranking, in longdouble."""
         moves = np.where(self.positive, -inversions, inversions) @ self.centred(inversions)
-        return loss_of_counts(inversions[self.positive]) + 2 * moves / (Real(self.P) * self.N)
+        return self.loss.delta(inversions[self.positive]) + 2 * moves / (Real(self.P) * self.N)
 
 
-def most_violated(scores: ArrayLike, y: ArrayLike) -> Violated:
+def most_violated(
+    scores: ArrayLike, y: ArrayLike, loss: RankingLoss = AVERAGE_PRECISION
+) -> Violated:
     """The ranking that maximises Delta + <coefficients, s>, with the fewest inversions.
 
-    In longdouble, by the formulas as they stand: O(PN) while that is small, O(P^2 + N log n) beyond.
+    In longdouble, by the formulas as they stand: O(PN) while that is small, O(P^2 + N log n) beyond for AP.
     ``value`` is L.
     """
-    query = Query(scores, y)
+    query = Query(scores, y, loss)
     inversions, total = query.best
-    return Violated(float(total), float(loss_of_counts(inversions[query.positive])), inversions)
+    return Violated(float(total), float(loss.delta(inversions[query.positive])), inversions)

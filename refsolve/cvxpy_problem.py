@@ -551,7 +551,7 @@ def _ranking(name: str, module: ModuleType, params: Named) -> Problem:
     """The inference: x_jk = 1 where the k-th positive stands above the j-th negative."""
     scores, y = take(params, "scores"), take(params, "y")
     module.SPEC.check(params)
-    query = Query(scores, y)
+    query = Query(scores, y, module.LOSS)
     h = np.asarray(query.gains(), dtype=float)
     x = cp.Variable((query.P, query.N), name="x")
     objective = module.objective(x, parameter("h", h.ravel(order="F")))

@@ -1,6 +1,7 @@
 """What the estimators that rank share: two classes, queries, the threshold, average precision."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -10,9 +11,9 @@ from fast._validation import is_missing, label_array, moderate
 from fast.errors import InvalidParameterError, InvalidTypeError
 from fast.estimators._settings import CertifiedClassifier, arrays_of, check_settings, encode
 from fast.estimators._threshold import best_threshold
-from fast.losses.average_precision import METHODS
 from fast.metrics import average_precision
 from fast.ranking.labels import group_codes
+from fast.ranking.losses import AVERAGE_PRECISION, RankLoss
 from fast.solvers.state import Counted, TrainingState, certified_gap
 from fast.solvers.structured import SOLVERS
 
@@ -20,6 +21,8 @@ from fast.solvers.structured import SOLVERS
 class RankingModel(CertifiedClassifier):
     """Base of the linear rankers of two classes; a subclass supplies the scores."""
 
+    measure: ClassVar[Callable[..., float]] = staticmethod(average_precision)  # of `score`
+    loss: ClassVar[RankLoss] = AVERAGE_PRECISION
     # parameters and attributes of the subclasses
     method: str
     solver: str
@@ -36,7 +39,7 @@ class RankingModel(CertifiedClassifier):
 
     def _check_settings(self, flags: tuple[str, ...]) -> tuple[float, float, int]:
         choices = {
-            "method": ("divide_and_conquer", *METHODS),
+            "method": self.loss.methods,
             "solver": ("auto", *sorted(SOLVERS)),
         }
         C, tol, max_iter = check_settings(self, flags, choices)
@@ -129,7 +132,7 @@ class RankingModel(CertifiedClassifier):
     def score(  # type: ignore[override]
         self, X: Any, y: Any, groups: Any = None, sample_weight: None = None
     ) -> float:
-        """Average precision of the ranking by score, the worst one if scores are tied.
+        """Average precision (NDCG of `NDCGSVM`) of the ranking by score, the worst one if scores are tied.
 
         Parameters
         ----------
@@ -177,10 +180,10 @@ class RankingModel(CertifiedClassifier):
                 raise InvalidParameterError(
                     "y" if groups is None else "groups",
                     f"no example of class {self.classes_[1]!r}{where}",
-                    "a positive example, else average precision is not defined",
+                    "a positive example, else no ranking is better than another",
                     "leave such queries out, or split the data by whole queries",
                 )
-            values.append(average_precision(positive[members], scores[members]))
+            values.append(self.measure(positive[members], scores[members]))
         return float(np.mean(values))
 
 

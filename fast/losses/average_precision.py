@@ -11,11 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fast.ranking import inference as inference
-from fast.ranking import labels as labels
+from fast.ranking.losses import AVERAGE_PRECISION, METHODS
 from fast.ranking.queries import Queries
-from fast.ranking.result import delta
-
-METHODS = inference.METHODS
 
 
 class Inference(NamedTuple):
@@ -39,7 +36,7 @@ class Inference(NamedTuple):
     @property
     def delta(self) -> float:
         """Delta = 1 - AP of the ranking."""
-        return delta(np.sort(self.counts))
+        return AVERAGE_PRECISION.delta(np.sort(self.counts))
 
 
 def loss_augmented_inference(
@@ -76,15 +73,14 @@ def loss_augmented_inference(
 
     Notes
     -----
-    Mohapatra, Jawahar and Kumar 2014, equation (4), with P + 1 among the ranks. Ranks are decided
+    Mohapatra, Jawahar and Kumar 2014, equation (4), with P + 1 among the ranks. The recursion, in which the rank of
+    the middle negative bounds those of both halves, is that of Mohapatra, Rolinek, Jawahar, Kolmogorov and Kumar,
+    "Efficient Optimization for Rank-Based Loss Functions", CVPR 2018 (arXiv 1604.08269), which selects where this
+    sorts; added here are bisection over ranks, the certified floor and exact signs. Ranks are decided
     exactly; ``value`` is right to a few units of rounding of the sum of the magnitudes of Delta and
     of the coefficients times the scores, these relative to the middle positive.
     """
-    run = inference.method(method)
-    values = labels.scores_of(scores)
-    mask, p = labels.positives_of(y, values.shape[0], compiled=method != "numpy")
-    coefficients = np.zeros(values.shape[0])
-    result = run(values, mask, p, coefficients, 1.0)
+    result, coefficients = inference.most_violated(AVERAGE_PRECISION, scores, y, method)
     return Inference(result.value, result.counts, coefficients)
 
 

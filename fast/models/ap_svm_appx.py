@@ -24,6 +24,7 @@ from fast._validation import number
 from fast.errors import InseparableError, InvalidParameterError
 from fast.models import ap_svm, binary_svm
 from fast.ranking.labels import mask_of
+from fast.ranking.losses import AVERAGE_PRECISION, RankLoss
 from fast.ranking.queries import Queries
 from fast.solvers import structured
 from fast.solvers.constrained_risk import EasyProblem
@@ -93,6 +94,7 @@ def train(
     solver: str = "auto",
     start: np.ndarray | None = None,
     report: Callable[[ScoreState], bool] | None = None,
+    loss: RankLoss = AVERAGE_PRECISION,
 ) -> TrainingResult:
     """Minimise P(w) under the constraints until the relative gap is certified to be at most ``tol``.
 
@@ -107,6 +109,8 @@ def train(
         Whether b is free; else it is 0, and sum_i mu_i y_i can be any number.
     tol, max_iter, method, solver, report
         As in :func:`fast.models.ap_svm.train`.
+    loss : AveragePrecision or DiscountedGain
+        Which loss over rankings, see :mod:`fast.ranking.losses`.
     start : (d,) array, optional
 
     Returns
@@ -121,7 +125,7 @@ def train(
     """
     number("C", C, positive=True)
     positives = mask_of(y, X.shape[0])
-    parts = Parts(X, positives, checked_mask(easy, positives), C, method, bias)
+    parts = Parts(X, positives, checked_mask(easy, positives), C, method, bias, loss)
     perfect = [(0.0, np.zeros(len(parts.hard)))]
     found = structured.solve(
         parts.problem, tol, max_iter, solver, start, perfect,
@@ -140,12 +144,13 @@ class Parts:
     """The hard examples, which are ranked, and the easy ones, which are constrained."""
 
     def __init__(
-        self, X: Any, positives: np.ndarray, easy: np.ndarray, C: float, method: str, bias: bool
-    ) -> None:
+        self, X: Any, positives: np.ndarray, easy: np.ndarray, C: float, method: str, bias: bool,
+        loss: RankLoss = AVERAGE_PRECISION,
+    ) -> None:  # fmt: skip
         self.signs = np.where(positives, 1.0, -1.0)
         self.hard, self.bound = np.flatnonzero(~easy), np.flatnonzero(easy)
         ranked = positives[self.hard].any() and not positives[self.hard].all()
-        self.queries = Queries(positives[self.hard]) if ranked else None
+        self.queries = Queries(positives[self.hard], loss=loss) if ranked else None
         oracle: Any = no_ranking
         if self.queries is not None:
             oracle = ap_svm.RankingOracle(self.queries, method)

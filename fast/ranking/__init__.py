@@ -1,1 +1,4 @@
-"""Average precision: the most violated ranking (greedy, search, select, all, divide and conquer) and its queries."""
+"""Average precision and NDCG: the most violated ranking (greedy, search, select, all, divide and conquer), queries.
+
+The recursion of divide and conquer is that of Mohapatra, Rolinek, Jawahar, Kolmogorov and Kumar, CVPR 2018.
+"""

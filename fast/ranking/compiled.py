@@ -1,13 +1,16 @@
 """The compiled methods of inference for one query."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fast._validation import raise_bad_entry
+from fast.ranking import discounted as discounted
 from fast.ranking import split as kernels
 from fast.ranking.kernels import ALL, DIVIDE, NUMBERS, SELECT, STACK
+from fast.ranking.losses import AVERAGE_PRECISION, RankLoss
 from fast.ranking.packed import BITS, infer_packed, pack
 from fast.ranking.result import Method, Ranking
 from fast.ranking.select import select
@@ -24,9 +27,12 @@ def infer(
     p: int,
     coefficients: NDArray[np.float64],
     weight: float,
+    loss: RankLoss = AVERAGE_PRECISION,
 ) -> Ranking:
     """Inference by the method of this number; see ``inference.method``."""
     n = scores.shape[0]
+    table = loss.table(n)
+    plain = table.shape[1] == 0  # average precision
     # Numba compiles anew for arrays that may not be written to; none of these is.
     scores = scores if scores.flags.writeable else scores.copy()
     bits = (mask if mask.flags.writeable else mask.copy()).view(np.uint8)
@@ -36,9 +42,9 @@ def infer(
         found = _find(scores, bits, p)
         step = max(n // _SAMPLE, 16)
         sample = np.sort(scores[::step][bits[::step] == 0])
-        floor, kept = kernels.floor_from(sample, found[1].min(), p, n - p, 0)
+        floor, kept = _floor(sample, found[1].min(), p, n - p, 0, table)
     if floor == -np.inf and n < 1 << BITS and number not in (SELECT, ALL):
-        ranking = _packed(number, scores, bits, given, coefficients, weight)
+        ranking = _packed(number, scores, bits, given, coefficients, weight, table)
         if ranking is not None:
             return ranking
     positives, chosen = found or _find(scores, bits, p)
@@ -50,19 +56,31 @@ def infer(
         if count < 0:
             raise_bad_entry("scores", scores)
         # A floor from a sample is a guess, but this is a proof: only time is left to chance.
-        if kernels.certified(count, floor, s, n - p):
+        if (
+            kernels.certified(count, floor, s, n - p)
+            if plain
+            else discounted.certified(count, floor, s, n - p, table)
+        ):
             break
-        floor, kept = kernels.floor_from(sample, s[-1], p, n - p, 2 * kept + 16)
+        floor, kept = _floor(sample, s[-1], p, n - p, 2 * kept + 16, table)
     near, places = near[:count], places[:count]
     t = near.copy()
     if number in (SELECT, ALL):
         t = t[: select(t, s)]
     t.sort()
     numbers = np.empty((4, max(4 * STACK, p)), dtype=np.int64)
-    table = np.empty(BUCKETS * p + 1, dtype=np.int32)
-    query, space = (near, places, positives, weight), (numbers, np.empty((2, p + 1)), table, near)
-    value, loss, active = complete(number, (s, start, t, n - p), query, space, given, coefficients)
-    return Ranking(value, loss, active, given)
+    buckets = np.empty(BUCKETS * p + 1, dtype=np.int32)
+    query, space = (near, places, positives, weight), (numbers, np.empty((2, p + 1)), buckets, near)
+    ordered = s, start, t, n - p
+    value, delta, active = complete(number, ordered, query, space, given, coefficients, table)
+    return Ranking(value, delta, active, given)
+
+
+def _floor(sample: Any, least: float, p: int, size: int, wanted: int, table: Any) -> Any:
+    """A score below which likely no negative is active, and how many of the sample are above it."""
+    if table.shape[1]:
+        return discounted.floor_from(sample, least, p, size, wanted, table)
+    return kernels.floor_from(sample, least, p, size, wanted)
 
 
 def _find(
@@ -81,6 +99,7 @@ def _packed(
     given: NDArray[np.int64],
     coefficients: NDArray[np.float64],
     weight: float,
+    table: NDArray[np.float64],
 ) -> Ranking | None:
     """Inference by one sort of all samples; None where the scores do not suit it."""
     n = scores.shape[0]
@@ -90,7 +109,7 @@ def _packed(
         raise_bad_entry("scores", scores)
     keys.sort()
     value, loss, active = infer_packed(
-        number, keys, scores, bits, weight, given, floats, integers, coefficients
+        number, keys, scores, bits, weight, given, floats, integers, coefficients, table
     )
     return Ranking(value, loss, active, given) if active >= 0 else None
 

@@ -14,6 +14,7 @@ differ between neighbours are counted by the first part too, up to twice in all.
 
 import numpy as np
 
+from fast.ranking.losses import RankLoss
 from fast.ranking.queries import Queries
 
 DRAWN = 5  # pairs for each positive, at most: of fewer positives curvature has too few directions
@@ -37,7 +38,7 @@ def pairs(
     if DRAWN * len(above) < most:
         return None
     found = [
-        _between(rng, above, below, np.sort(queries.inversions(coefficients)[above]), scores),
+        _between(rng, above, below, np.sort(queries.inversions(coefficients)[above]), scores, queries.loss),
         _among(rng, above, scores[above], np.sort(-coefficients[above]), width),
         _among(rng, below, scores[below], np.sort(-coefficients[below]), width),
     ]
@@ -60,6 +61,7 @@ def _between(
     below: np.ndarray,
     c: np.ndarray,
     scores: np.ndarray,
+    loss: RankLoss,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Pairs of a positive and of a negative beside its place."""
     P, N, t = len(above), len(below), scores[below]
@@ -68,7 +70,7 @@ def _between(
     near = np.maximum(np.sqrt(c).astype(int), NEAR)
     low, high = np.maximum(c - near, 0), np.minimum(c + near, N - 1)
     spacing = (t[low] - t[high]) / np.maximum(high - low, 1)
-    bend = 2.0 / P * (k + 1.0) / (k + 1.0 + c) ** 3 + 2.0 / (P * N) * spacing
+    bend = loss.bend(k + 1.0, c, P) + 2.0 / (P * N) * spacing
     beside = np.clip(c + rng.integers(-near, near + 1), 0, N - 1)
     return above[k], below[beside], (2.0 / (P * N)) ** 2 / bend
 

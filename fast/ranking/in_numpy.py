@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fast._validation import finite_array
-from fast.ranking.result import Ranking, delta
+from fast.ranking.losses import AVERAGE_PRECISION
+from fast.ranking.result import Ranking
 
 Array = NDArray[Any]
 _UNIT = 2.3e-16
@@ -34,7 +35,7 @@ def infer(
     below = np.repeat(np.arange(p, 0, -1), np.diff(counts, prepend=0))
     unit, shift = 2.0 / (float(p) * len(t)), s[p // 2]
     gain = np.sum(unit * below * (t[:active] - shift)) - np.sum(unit * counts * (s - shift))
-    loss = delta(counts)
+    loss = AVERAGE_PRECISION.delta(counts)
     given = np.empty(p, dtype=np.int64)
     given[order] = counts
     coefficients[positives] = 0.0 - unit * weight * given  # no -0

@@ -16,6 +16,7 @@ its error bound allows, and two or more words of it (``exact``) where not.
 """
 
 from fast._numba import kernel
+from fast.ranking import discounted as discounted
 from fast.ranking.exact import scan_exactly, sign_of_slope
 
 DIVIDE, GREEDY, SEARCH, SELECT, ALL = range(5)
@@ -115,23 +116,27 @@ def place(j, low, high, size, s, t):
 
 
 @kernel
-def run(method, s, t, size, counts, stack):
-    """Write the counts by the method of this number; ``stack`` is (STACK, 4) integers."""
+def run(method, s, t, size, counts, stack, table):
+    """Write the counts by the method of this number; ``stack`` is (STACK, 4) integers, ``table`` that of the loss."""
     p, last = s.shape[0], t.shape[0]
     n = float(size)
     counts[:] = 0
+    plain = table.shape[1] == 0  # average precision
     if method == DIVIDE:
-        if walk(s, t, n, counts):
+        if plain and walk(s, t, n, counts):
             return
         counts[:] = 0
-        divide(s, t, n, counts, stack)
+        halve(s, t, n, counts, stack, 1, last, 1, p + 1, True, table)
     elif method == ALL:
-        share(s, t, n, counts, stack)
+        share(s, t, n, counts, stack, table)
     else:
         for j in range(1, last + 1):
             v = t[last - j]
             # Yue et al. 2007 try every rank of every negative; Mohapatra et al. 2014, Alg. 2, search.
-            i = try_all(j, n, s, v) if method == GREEDY else place(j, 1, p + 1, n, s, v)
+            if not plain:
+                i = discounted.place(j, 1, p + 1, n, s, v, table)
+            else:
+                i = try_all(j, n, s, v) if method == GREEDY else place(j, 1, p + 1, n, s, v)
             add(counts, i, 1)
     for k in range(1, p):
         counts[k] += counts[k - 1]
@@ -202,10 +207,12 @@ def _rising(k, c, size, s, t):
 
 
 @kernel
-def halve(s, t, size, counts, stack, first, last, low, high, narrow):
+def halve(s, t, size, counts, stack, first, last, low, high, narrow, table):
     """Divide and conquer: the rank of the middle negative bounds those of both halves.
 
-    A part whose negatives all have the same rank is not looked at. On the stack are the parts that
+    The recursion of Mohapatra et al. (CVPR 2018, arXiv 1604.08269), which finds the middle by selection and tries
+    all ranks in question; here negatives are sorted, and `place` bisects for average precision. A part whose
+    negatives all have the same rank is not looked at. On the stack are the parts that
     wait: first and last negative, lowest and highest rank. ``narrow``: ranks are searched between these.
     """
     n = t.shape[0]
@@ -221,7 +228,10 @@ def halve(s, t, size, counts, stack, first, last, low, high, narrow):
                 break
             j = (first + last) >> 1
             begin, end = (low, high) if narrow else (1, s.shape[0] + 1)
-            i = place(j, begin, end, size, s, t[n - j])
+            if table.shape[1]:
+                i = discounted.place(j, begin, end, size, s, t[n - j], table)
+            else:
+                i = place(j, begin, end, size, s, t[n - j])
             add(counts, i, 1)
             stack[depth, 0], stack[depth, 1] = j + 1, last
             stack[depth, 2], stack[depth, 3] = i, high
@@ -231,13 +241,7 @@ def halve(s, t, size, counts, stack, first, last, low, high, narrow):
 
 
 @kernel
-def divide(s, t, size, counts, stack):
-    """Halve the negatives between all ranks."""
-    halve(s, t, size, counts, stack, 1, t.shape[0], 1, s.shape[0] + 1, True)
-
-
-@kernel
-def share(s, t, size, counts, stack):
+def share(s, t, size, counts, stack, table):
     """Alg. 2 for some negatives: what lies between two of the same rank shares it."""
     p, n = s.shape[0], t.shape[0]
     if n == 0:
@@ -248,4 +252,4 @@ def share(s, t, size, counts, stack):
         return
     right = place(n, 1, p + 1, size, s, t[0])
     add(counts, right, 1)
-    halve(s, t, size, counts, stack, 2, n - 1, left, right, False)
+    halve(s, t, size, counts, stack, 2, n - 1, left, right, False, table)

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from fast._numba import kernel
 from fast.ranking import kernels as kernels
+from fast.ranking.losses import RankLoss
 from fast.ranking.select import select
 from fast.ranking.split import rank_positives
 from fast.ranking.write import BUCKETS, complete
@@ -42,8 +43,8 @@ def sort_places(values, order, work):
 
 
 @kernel
-def infer_short(method, given_queries, space, coefficients):
-    """Write coefficients of all short queries; returns weighted sums of L and 1 - AP, and the active.
+def infer_short(method, given_queries, space, coefficients, loss_table):
+    """Write coefficients of all short queries; returns weighted sums of L and Delta, and the active.
 
     Of the queries (values, places, starts, positives, weights) ``values`` and their ``places`` in the coefficients hold
     query q from starts[q] on, its positives first. The space, (floats (5, SHORT), numbers (8, SHORT), table), is
@@ -77,7 +78,7 @@ def infer_short(method, given_queries, space, coefficients):
         sorted_scores = s, start, t, n - p
         given = near, places[middle:last], places[first:middle], weights[q] / queries
         space = numbers, floats[3:], table, floats[2]
-        one, delta, found = complete(method, sorted_scores, given, space, numbers[7], coefficients)
+        one, delta, found = complete(method, sorted_scores, given, space, numbers[7], coefficients, loss_table)
         value += weights[q] * one
         loss += weights[q] * delta
         active += found
@@ -92,10 +93,11 @@ def run(
     positives: NDArray[np.int64],
     weights: NDArray[np.float64],
     coefficients: NDArray[np.float64],
+    loss: RankLoss,
 ) -> tuple[float, float, int]:
     """Inference for the short ones among the queries."""
     floats = np.empty((5, SHORT))
     numbers = np.empty((8, SHORT), dtype=np.int64)
     table = np.empty(BUCKETS * SHORT + 1, dtype=np.int32)
     queries = values, places, starts, positives, weights
-    return infer_short(kernels.NUMBERS[name], queries, (floats, numbers, table), coefficients)
+    return infer_short(kernels.NUMBERS[name], queries, (floats, numbers, table), coefficients, loss.table(SHORT))

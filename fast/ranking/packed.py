@@ -79,8 +79,8 @@ def _unpack(keys, scores, order, ranked):
 
 
 @kernel
-def infer_packed(method, keys, scores, mask, weight, given, floats, numbers, coefficients):
-    """From sorted integers to the ranking; returns L, 1 - AP and the number of active negatives.
+def infer_packed(method, keys, scores, mask, weight, given, floats, numbers, coefficients, table):
+    """From sorted integers to the ranking; returns L, Delta and the number of active negatives.
 
     That number is -1 where other means must be used, see ``_unpack``. ``floats`` (2, n + 2) and
     ``numbers`` (3, n + 2 or more) are overwritten.
@@ -107,9 +107,9 @@ def infer_packed(method, keys, scores, mask, weight, given, floats, numbers, coe
     size = n - p
     s, above, t = s[1:], above[1:], t[:size]
     counts = numbers[2, :p]
-    run(method, s, t, size, counts, numbers[0, : 4 * STACK].reshape(STACK, 4))
+    run(method, s, t, size, counts, numbers[0, : 4 * STACK].reshape(STACK, 4), table)
     weights, at = ranked, numbers[0]
-    value, loss = totals(s, t, size, counts, weights)
+    value, loss = totals(s, t, size, counts, weights, table)
     unit = 2.0 / (float(p) * size) * weight
     for r in range(size - counts[p - 1], size):
         coefficients[np.uint64(below[r])] = unit * weights[r]

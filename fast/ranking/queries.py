@@ -1,4 +1,4 @@
-"""Average precision loss of many queries, prepared once and evaluated at many scores."""
+"""Ranking loss of many queries, prepared once and evaluated at many scores."""
 
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ from fast._validation import LIMIT, raise_bad_entry, real_array
 from fast.errors import InvalidParameterError
 from fast.ranking import inference
 from fast.ranking.labels import group_codes, mask_of, positives_of, scores_of
-from fast.ranking.result import delta
+from fast.ranking.losses import AVERAGE_PRECISION, RankLoss
 
 
 class Cut(NamedTuple):
@@ -22,7 +22,7 @@ class Cut(NamedTuple):
     value : float
         F at the scores given.
     delta : float
-        Mean of 1 - AP of the rankings found: the offset of the bound.
+        Mean of Delta of the rankings found: the offset of the bound.
     coefficients : ndarray, shape (n,)
         Subgradient; its entries sum to 0 in each query.
     active : int
@@ -47,6 +47,8 @@ class Queries:
     weights : array_like, shape (n,), optional
         Weight of the query of each sample, >= 0, the same within a query: F is the weighted mean of L.
         Of a query of weight 0 no coefficient differs from 0.
+    loss : AveragePrecision or DiscountedGain
+        Which Delta, see :mod:`fast.ranking.losses`.
 
     Attributes
     ----------
@@ -62,7 +64,11 @@ class Queries:
         differ within a query.
     """
 
-    def __init__(self, y: ArrayLike, groups: Any = None, weights: ArrayLike | None = None) -> None:
+    def __init__(
+        self, y: ArrayLike, groups: Any = None, weights: ArrayLike | None = None,
+        loss: RankLoss = AVERAGE_PRECISION,
+    ) -> None:  # fmt: skip
+        self.loss = loss
         self.positives = mask_of(y).copy()
         self.n = self.positives.shape[0]
         if groups is None:
@@ -97,7 +103,7 @@ class Queries:
                 raise InvalidParameterError(
                     "groups",
                     f"{len(which)} without a {kind} ({shown})",
-                    "a positive and a negative in each group: AP has no ranking to prefer there",
+                    "a positive and a negative in each group: a loss has no ranking to prefer there",
                     "drop the samples of these groups",
                 )
 
@@ -122,7 +128,7 @@ class Queries:
             Scores that are not finite or not one per sample, an unknown method.
         """
         values = self._checked(scores)
-        run = inference.method(method)
+        run = inference.method(method, self.loss)
         coefficients = np.zeros(self.n)
         if self._order is None:
             found = run(values, self._mask, int(self._found[0]), coefficients, 1.0)
@@ -136,7 +142,7 @@ class Queries:
             short = many.SHORT
             if sizes.min() <= short:
                 given = values, self._order, self._starts, self._found, self._weights
-                value, delta, active = many.run(method, *given, coefficients)
+                value, delta, active = many.run(method, *given, coefficients, self.loss)
         for q in np.flatnonzero(sizes > short):
             part = slice(self._starts[q], self._starts[q + 1])
             mask = np.arange(sizes[q]) < self._found[q]
@@ -177,13 +183,13 @@ class Queries:
         return np.asarray(inversions) * self._unit
 
     def delta(self, inversions: ArrayLike) -> float:
-        """Mean of 1 - AP over the queries, for the inversions of the positives."""
+        """Mean of Delta over the queries, for the inversions of the positives."""
         counts = np.asarray(inversions)
         if self._order is None:
-            return delta(np.sort(counts[self.positives]))
+            return self.loss.delta(np.sort(counts[self.positives]))
         counts = counts[self._order]
         firsts = zip(self._starts[:-1], self._found, strict=True)
-        losses = [delta(np.sort(counts[first : first + p])) for first, p in firsts]
+        losses = [self.loss.delta(np.sort(counts[first : first + p])) for first, p in firsts]
         return float(np.mean(self._weights * losses))
 
     def _checked(self, scores: ArrayLike) -> NDArray[np.float64]:

@@ -1,7 +1,7 @@
 """What inference finds: the most violated ranking of one query."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ class Ranking(NamedTuple):
     Attributes
     ----------
     value, delta : float
-        L and 1 - AP.
+        L and Delta.
     active : int
         Negatives above some positive.
     counts : ndarray, shape (P,)
@@ -27,9 +27,3 @@ class Ranking(NamedTuple):
 
 
 Method = Callable[..., Ranking]
-
-
-def delta(ascending: NDArray[Any]) -> float:
-    """1 - AP of ascending counts: the mean of c_k/(k + c_k), without cancellation."""
-    ranks = np.arange(1, ascending.shape[0] + 1)
-    return float(np.mean(ascending / (ranks + ascending)))

@@ -8,6 +8,7 @@ import numpy as np
 
 from fast._numba import kernel
 from fast._simd import larger, plus, smaller
+from fast.ranking import discounted as discounted
 from fast.ranking.bits import ONE
 from fast.ranking.exact import two_sum
 from fast.ranking.kernels import STACK, run
@@ -18,8 +19,8 @@ _MOST = 32  # with more bounds than this in one bucket, bisection
 
 
 @kernel
-def totals(s, t, size, counts, weights):
-    """L and 1 - AP of ascending counts, each to some units of rounding of its terms.
+def totals(s, t, size, counts, weights, table):
+    """L and Delta of ascending counts, each to some units of rounding of its terms.
 
     Scores count relative to the middle positive: a common offset cancels exactly. Sums over
     blocks run in any order, sums of blocks have a second word. The positives below each active
@@ -54,7 +55,7 @@ def totals(s, t, size, counts, weights):
             up = plus(up, (unit * weights[r]) * (t[r] - shift))
         gain, error = two_sum(gain, up)
         gain_low += error
-    loss = (loss + loss_low) / p
+    loss = discounted.delta(counts, table) if table.shape[1] else (loss + loss_low) / p
     value = loss + (gain + gain_low)
     return (value if value > 0.0 else 0.0), loss
 
@@ -183,8 +184,8 @@ def write_positives(start, counts, positives, unit, used, given, coefficients):
 
 
 @kernel
-def complete(method, sorted_scores, query, space, given, coefficients):
-    """From sorted scores to the ranking; returns L, 1 - AP and the number of active negatives.
+def complete(method, sorted_scores, query, space, given, coefficients, loss_table):
+    """From sorted scores to the ranking; returns L, Delta and the number of active negatives.
 
     Of the sorted scores (s, start, t, size), the query (near, places, positives, weight) and the space
     (numbers, floats, table, work) ``numbers`` is (4, >= P) integers, at least 4 STACK, and ``work`` is as
@@ -195,9 +196,9 @@ def complete(method, sorted_scores, query, space, given, coefficients):
     numbers, floats, table, work = space
     p = s.shape[0]
     counts = numbers[3, :p]
-    run(method, s, t, size, counts, numbers[0, : 4 * STACK].reshape(STACK, 4))
+    run(method, s, t, size, counts, numbers[0, : 4 * STACK].reshape(STACK, 4), loss_table)
     unit = 2.0 / (float(p) * size) * weight
     write_negatives(near, places, t, counts, unit, numbers, floats, table, coefficients)
     write_positives(start, counts, positives, unit, numbers[0], given, coefficients)
-    value, loss = totals(s, t, size, counts, work)
+    value, loss = totals(s, t, size, counts, work, loss_table)
     return value, loss, counts[p - 1]

@@ -29,6 +29,7 @@ except ImportError as error:
 from fast.torch import losses
 from fast.torch.modules import AveragePrecisionLoss as AveragePrecisionLoss
 from fast.torch.modules import MultilabelLoss as MultilabelLoss
+from fast.torch.modules import NDCGLoss as NDCGLoss
 from fast.torch.modules import OneVsAllLoss as OneVsAllLoss
 from fast.torch.modules import RowwiseLoss as RowwiseLoss
 from fast.torch.modules import SoftmaxLoss as SoftmaxLoss

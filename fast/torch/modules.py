@@ -204,3 +204,16 @@ class AveragePrecisionLoss(RowwiseLoss):
 
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__("average_precision", reduction=reduction)
+
+
+class NDCGLoss(RowwiseLoss):
+    """The structured hinge of 1 - NDCG: `ndcg`; call it with ``groups`` for several queries.
+
+    Parameters
+    ----------
+    reduction : {"mean", "sum", "none"}
+        Over queries.
+    """
+
+    def __init__(self, reduction: str = "mean") -> None:
+        super().__init__("ndcg", reduction=reduction)

@@ -1,4 +1,4 @@
-"""Loss-augmented inference in Fractions: all interleavings, all permutations, and the greedy sums.
+"""Loss-augmented inference for a loss over rankings in Fractions: all interleavings, permutations, greedy sums.
 
 Three roads that share no formula: `enumerate_rankings` takes positives and negatives by score and
 lists every interleaving, `permute` lists every order of all n samples and counts, `greedy` adds up
@@ -19,6 +19,7 @@ from refsolve import exact
 from refsolve._ranking import check_relevance
 from refsolve._types import Array, Scalar
 from refsolve.errors import InvalidParameterError
+from refsolve.proofs.ranking_losses import AVERAGE_PRECISION, RankingLoss
 from refsolve.spec import check_vector
 
 #: Rankings that are listed at most.
@@ -58,16 +59,19 @@ def checked(scores: Sequence[Scalar] | Array, y: ArrayLike) -> tuple[list[Fracti
     return exactly, [bool(v) for v in check_relevance(y, len(exactly))]
 
 
-def loss(counts: Sequence[int]) -> Fraction:
-    """1 - (1/P) sum k/(k + c_k), c ascending."""
-    ranked = [Fraction(k, k + c) for k, c in enumerate(sorted(counts), 1)]
-    return 1 - sum(ranked, Fraction(0)) / len(ranked)
+def loss(counts: Sequence[int], of: RankingLoss = AVERAGE_PRECISION) -> Fraction:
+    """(1/norm) sum terms(k, c_k), c ascending; logarithms are rounded to 45 digits."""
+    lost = [of.term(k, c) for k, c in enumerate(sorted(counts), 1)]
+    return sum(lost, Fraction(0)) / of.whole(len(lost))
 
 
-def objective(scores: Sequence[Fraction], positive: Sequence[bool], inversions: Inversions) -> Any:
+def objective(
+    scores: Sequence[Fraction], positive: Sequence[bool], inversions: Inversions,
+    of: RankingLoss = AVERAGE_PRECISION,
+) -> Any:  # fmt: skip
     """Delta + <s, Psi(R) - Psi(R*)> of a ranking, and its Delta."""
     P, N = sum(positive), len(positive) - sum(positive)
-    of_ranking = loss([v for v, p in zip(inversions, positive, strict=True) if p])
+    of_ranking = loss([v for v, p in zip(inversions, positive, strict=True) if p], of)
     moved = sum(
         (-v * s if p else v * s for v, s, p in zip(inversions, scores, positive, strict=True)),
         Fraction(0),
@@ -76,19 +80,19 @@ def objective(scores: Sequence[Fraction], positive: Sequence[bool], inversions: 
 
 
 def _best(
-    scores: list[Fraction], positive: list[bool], listed: Iterable[Inversions]
+    scores: list[Fraction], positive: list[bool], listed: Iterable[Inversions], of: RankingLoss
 ) -> ExactInference:
     value: Fraction | None = None
     found: list[Inversions] = []
     for inversions in listed:
-        here = objective(scores, positive, inversions)[0]
+        here = objective(scores, positive, inversions, of)[0]
         if value is None or here > value:
             value, found = here, []
         if here == value:
             found.append(inversions)
     assert value is not None
     found.sort(key=lambda v: (sum(v), v))
-    return ExactInference(value, objective(scores, positive, found[0])[1], found[0], tuple(found))
+    return ExactInference(value, objective(scores, positive, found[0], of)[1], found[0], tuple(found))
 
 
 def by_score(scores: list[Fraction], positive: list[bool]) -> tuple[list[int], list[int]]:
@@ -97,7 +101,9 @@ def by_score(scores: list[Fraction], positive: list[bool]) -> tuple[list[int], l
     return [i for i in order if positive[i]], [i for i in order if not positive[i]]
 
 
-def enumerate_rankings(scores: Sequence[Scalar] | Array, y: ArrayLike) -> ExactInference:
+def enumerate_rankings(
+    scores: Sequence[Scalar] | Array, y: ArrayLike, of: RankingLoss = AVERAGE_PRECISION
+) -> ExactInference:
     """Best of the (P+N over P) interleavings of the samples, sorted by score within the classes."""
     s, positive = checked(scores, y)
     above, below = by_score(s, positive)
@@ -113,10 +119,12 @@ def enumerate_rankings(scores: Sequence[Scalar] | Array, y: ArrayLike) -> ExactI
                 inversions[sample] = sum(c >= j for c in counts)
             yield tuple(inversions)
 
-    return _best(s, positive, listed())
+    return _best(s, positive, listed(), of)
 
 
-def permute(scores: Sequence[Scalar] | Array, y: ArrayLike) -> ExactInference:
+def permute(
+    scores: Sequence[Scalar] | Array, y: ArrayLike, of: RankingLoss = AVERAGE_PRECISION
+) -> ExactInference:
     """Best of all n! orders, the inversions counted pair by pair; nothing is sorted."""
     s, positive = checked(scores, y)
     _refuse(math.factorial(len(s)), len(s))
@@ -131,17 +139,19 @@ def permute(scores: Sequence[Scalar] | Array, y: ArrayLike) -> ExactInference:
         return tuple(inversions)
 
     orders = itertools.permutations(range(len(s)))
-    return _best(s, positive, dict.fromkeys(count(order) for order in orders))
+    return _best(s, positive, dict.fromkeys(count(order) for order in orders), of)
 
 
-def gains(scores: Sequence[Scalar] | Array, y: ArrayLike) -> list[list[Fraction]]:
+def gains(
+    scores: Sequence[Scalar] | Array, y: ArrayLike, of: RankingLoss = AVERAGE_PRECISION
+) -> list[list[Fraction]]:
     """h_k(j), one list per negative by falling score, k = 1..P by falling score."""
     s, positive = checked(scores, y)
     above, below = by_score(s, positive)
     P, N = len(above), len(below)
     return [
         [
-            Fraction(k, (j + k) * (j + k - 1) * P) - Fraction(2, P * N) * (s[i] - s[sample])
+            of.step(k, j) / of.whole(P) - Fraction(2, P * N) * (s[i] - s[sample])
             for k, i in enumerate(above, 1)
         ]
         for j, sample in enumerate(below, 1)
@@ -153,7 +163,9 @@ def sums(column: Sequence[Fraction]) -> list[Fraction]:
     return list(itertools.accumulate(reversed(column), initial=Fraction(0)))[::-1]
 
 
-def greedy(scores: Sequence[Scalar] | Array, y: ArrayLike) -> ExactInference:
+def greedy(
+    scores: Sequence[Scalar] | Array, y: ArrayLike, of: RankingLoss = AVERAGE_PRECISION
+) -> ExactInference:
     """The value is sum_j max_i delta_j(i), an upper bound; the ranking takes each last maximiser.
 
     O(PN) rational operations. That the two agree is not assumed: compare ``value`` with
@@ -162,7 +174,7 @@ def greedy(scores: Sequence[Scalar] | Array, y: ArrayLike) -> ExactInference:
     s, positive = checked(scores, y)
     above, below = by_score(s, positive)
     value, opt = Fraction(0), []
-    for column in gains(scores, y):
+    for column in gains(scores, y, of):
         delta = sums(column)
         best = max(delta)
         value += best
@@ -173,7 +185,7 @@ def greedy(scores: Sequence[Scalar] | Array, y: ArrayLike) -> ExactInference:
     for k, sample in enumerate(above, 1):
         inversions[sample] = sum(i <= k for i in opt)
     found = tuple(inversions)
-    return ExactInference(value, objective(s, positive, found)[1], found, (found,))
+    return ExactInference(value, objective(s, positive, found, of)[1], found, (found,))
 
 
 def array(inference: ExactInference) -> np.ndarray[Any, Any]:

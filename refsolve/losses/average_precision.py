@@ -34,7 +34,6 @@ from refsolve._ranking import (
     inversions_from_matrix,
     is_ranking,
     joint_feature_map,
-    loss_of_counts,
     queries,
     ranking_from_scores,
     ranking_matrix,
@@ -43,6 +42,8 @@ from refsolve._ranking import (
 )
 from refsolve._ranking_scores import most_violated
 from refsolve.errors import InvalidParameterError
+from refsolve.proofs.ranking_losses import AVERAGE_PRECISION as LOSS
+from refsolve.proofs.ranking_losses import RankingLoss
 from refsolve.spec import Spec
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "coefficients",
     "constraints",
     "delta",
+    "expression",
     "from_coefficients",
     "inversions_from_matrix",
     "is_ranking",
@@ -87,7 +89,10 @@ SPEC = Spec(
     },
     symbols=(),
     scaling="one query; several queries: the mean of L. P(w) = 1/2||w||^2 + C L(Xw), xi of (3) is L",
-    source="Mohapatra et al. 2014, equations (1)-(9), Algorithm 1; Yue et al. 2007",
+    source=(
+        "Mohapatra et al. 2014, equations (1)-(9), Algorithm 1; Yue et al. 2007; for the losses of which the "
+        "inference splits by negatives, Mohapatra, Rolinek, Jawahar, Kolmogorov, Kumar, CVPR 2018 (arXiv 1604.08269)"
+    ),
     notes=(
         "y: 1 is positive, 0 or -1 negative; both must occur; L is convex, and >= 0 as R* competes",
         "M1: the argmax in Algorithm 1, (7) and (8) runs over 1..P+1, not 1..P; delta_j(P+1) = 0",
@@ -109,7 +114,12 @@ operations = ("value", "loss_augmented_inference")
 
 
 def value(z: cp.Expression, y: ArrayLike) -> Any:
-    """CVXPY expression of L in the scores z (n,), whatever their order: a maximum over partitions.
+    """CVXPY expression of L in the scores z (n,), whatever their order."""
+    return expression(z, y, LOSS)
+
+
+def expression(z: cp.Expression, y: ArrayLike, loss: RankingLoss) -> Any:
+    """CVXPY expression of the structured hinge of a loss over rankings: a maximum over partitions.
 
     For fixed sorted inversions c the best order within the classes gives the convex function
     Delta(c) + (2/(PN)) [sum_k S_{c_k}(z_N) + sum_k (c_k - c_(k-1)) S_{P-k+1}(-z_P)], S_m the sum of
@@ -126,7 +136,7 @@ def value(z: cp.Expression, y: ArrayLike) -> Any:
     largest = [_sums(z[np.flatnonzero(~positive)], N), _sums(-z[np.flatnonzero(positive)], P)]
     below = (counts[:, :, None] == np.arange(1, N + 1)).sum(axis=1)
     above = np.diff(counts, axis=1, prepend=0)[:, ::-1]
-    losses = np.array([float(loss_of_counts(c)) for c in counts])
+    losses = loss.delta(counts).astype(float)
     return cp.max(np.hstack([below, above]) * (2 / (P * N)) @ cp.hstack(largest) + losses)
 
 

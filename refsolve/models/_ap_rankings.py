@@ -109,9 +109,9 @@ class RankingMaster(Master):
     def _add_rows(self, index: int, inversions: Array) -> bool:
         q = self.queries.queries[index]
         weights = (inversions - self.reference[q.items]) * q.units()
-        new = False
+        new, deltas = False, self.queries.loss.delta(inversions[:, q.positive])
         for tag, offset, row in zip(
-            inversions, q.delta(inversions), weights @ self.data[q.items], strict=True
+            inversions, deltas, weights @ self.data[q.items], strict=True
         ):
             new |= self.add(index, tag, offset, row)
         return new

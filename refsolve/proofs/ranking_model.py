@@ -22,6 +22,7 @@ from refsolve.proofs import ranking_truth
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.model import Proof
 from refsolve.proofs.multipliers import Offset
+from refsolve.proofs.ranking_losses import AVERAGE_PRECISION, RankingLoss
 from refsolve.proofs.space import EPS, EPS_OF_REAL, Space, balanced
 
 
@@ -36,11 +37,6 @@ class Query(NamedTuple):
         P = int(self.positive.sum())
         return np.where(self.positive, -1, 1) * (Real(2) / (P * (len(self.positive) - P)))
 
-    def delta(self, inversions: Array) -> Array:
-        """1 - AP of each row of its inversions (m, items)."""
-        c = np.sort(inversions[:, self.positive], axis=1).astype(Real)
-        return (c / (np.arange(1, c.shape[1] + 1) + c)).mean(axis=1)
-
 
 @dataclass(frozen=True)
 class Queries:
@@ -48,6 +44,7 @@ class Queries:
 
     n: int
     queries: tuple[Query, ...]
+    loss: RankingLoss = AVERAGE_PRECISION
 
     @cached_property
     def units(self) -> Array:
@@ -62,17 +59,17 @@ class Queries:
         return np.asarray(inversions * self.units)
 
     def delta(self, inversions: Array) -> Array:
-        """Mean of 1 - AP of each row of inversions (m, n)."""
+        """Mean of Delta of each row of inversions (m, n)."""
         total = np.zeros(len(inversions), Real)
         for query in self.queries:
-            total += query.delta(inversions[:, query.items])
+            total += self.loss.delta(inversions[:, query.items[query.positive]])
         return total / max(1, len(self.queries))
 
     def worst(self, scores: Array) -> tuple[Real, float, Array]:
         """The mean of L, a bound on its error, and the inversions (n,) that attain it."""
         value, error, inversions = Real(0), 0.0, np.zeros(self.n, np.int64)
         for items, positive in self.queries:
-            best = ranking_truth.solve(scores[items], positive, limit=0)
+            best = ranking_truth.solve(scores[items], positive, limit=0, of=self.loss)
             value += Real(best.value.numerator) / Real(best.value.denominator)
             error, inversions[items] = error + best.error, best.inversions
         many = max(1, len(self.queries))

@@ -1,15 +1,16 @@
-"""Exact loss-augmented inference for average precision, certified by its own bound.
+"""Exact loss-augmented inference for a loss over rankings, certified by its own bound.
 
 A ranking of P positives and N negatives counts as its **inversions**: for a positive the negatives
 above it, for a negative the positives below it. Its objective is Delta + <coefficients, scores>,
 
-    Delta = 1 - (1/P) sum_k k/(k + c_(k)),   coefficients = -2c/(PN) at positives, 2t/(PN) at negatives,
+    Delta of c ascending,   coefficients = -2c/(PN) at positives, 2t/(PN) at negatives.
 
-with c ascending. With both kinds of scores descending, sum_j max_i delta_j(i) over i = 1..P+1,
-delta_j(i) = sum_{k>=i} [k/(P(j+k)(j+k-1)) - 2(s_k - s_j)/(PN)], bounds every objective; the ranking made
-of the maximisers attains it, which is checked by the definition above. All numbers are integers in
-units of 1/(PN M D), with M = lcm(1..P+N) and D the common denominator of the scores, so that nothing
-is rounded. Beyond `LIMIT` pairs the same sums run in extended precision with an error bound.
+With both kinds of scores descending, sum_j max_i delta_j(i) over i = 1..P+1,
+delta_j(i) = sum_{k>=i} [steps(k,j)/norm - 2(s_k - s_j)/(PN)], bounds every objective; the ranking made
+of the maximisers attains it, which is checked by the definition above (`refsolve.proofs.ranking_losses`).
+All numbers are integers in units of 1/(PN M D), with M the common denominator of the steps and D that of
+the scores, so that nothing is rounded; logarithms have their own error bound. Beyond `LIMIT` pairs the
+same sums run in extended precision with an error bound.
 """
 
 import functools
@@ -24,6 +25,7 @@ from numpy.typing import ArrayLike
 
 from refsolve.errors import UncertainError
 from refsolve.proofs.certificate import Array, Real
+from refsolve.proofs.ranking_losses import AVERAGE_PRECISION, RankingLoss
 from refsolve.proofs.rationals import exact
 from refsolve.proofs.space import chunks
 
@@ -69,16 +71,17 @@ def ranking_defect(y: ArrayLike, inversions: Array) -> str | None:
     return None
 
 
-def loss(y: ArrayLike, inversions: Array) -> Fraction:
+def loss(y: ArrayLike, inversions: Array, of: RankingLoss = AVERAGE_PRECISION) -> Fraction:
     """Delta, exactly."""
     c = np.sort(inversions[mask(y)]).tolist()
-    return 1 - sum((Fraction(k, k + n) for k, n in enumerate(c, 1)), Fraction(0)) / len(c)
+    return sum((of.term(k, n) for k, n in enumerate(c, 1)), Fraction(0)) / of.whole(len(c))
 
 
 def objective(
-    scores: Array, y: ArrayLike, inversions: Array, limit: int = LIMIT
-) -> tuple[Fraction, float]:
-    """Delta + <coefficients, scores> of a ranking, and a bound on the error (0 up to ``limit``)."""
+    scores: Array, y: ArrayLike, inversions: Array, limit: int = LIMIT,
+    of: RankingLoss = AVERAGE_PRECISION,
+) -> tuple[Fraction, float]:  # fmt: skip
+    """Delta + <coefficients, scores> of a ranking, and a bound on the error (that of ``of`` up to ``limit``)."""
     positives = mask(y)
     pairs = int(positives.sum()) * int((~positives).sum())
     signed = np.where(positives, -inversions, inversions)
@@ -87,19 +90,19 @@ def objective(
             (int(c) * exact(s) for c, s in zip(signed.tolist(), scores.tolist(), strict=True) if c),
             Fraction(0),
         )
-        return loss(y, inversions) + 2 * total / pairs, 0.0
-    c = np.sort(inversions[positives]).astype(Real)
-    k = np.arange(1, len(c) + 1, dtype=Real)
+        return loss(y, inversions, of) + 2 * total / pairs, float(2 * len(scores) * of.error)
     terms = 2 * signed.astype(Real) * scores.astype(Real) / pairs
-    value = (c / (k + c)).sum() / len(c) + terms.sum()
-    error = 2 * len(scores) * EXTENDED * (1 + float(np.abs(terms).sum()))
+    value = of.delta(inversions[positives]) + terms.sum()
+    error = (2 * len(scores) + 8) * EXTENDED * (1 + float(np.abs(terms).sum()))
     return exact(value), error
 
 
-def solve(scores: Array, y: ArrayLike, limit: int = LIMIT) -> Optimum:
+def solve(
+    scores: Array, y: ArrayLike, limit: int = LIMIT, of: RankingLoss = AVERAGE_PRECISION
+) -> Optimum:
     """The loss with a ranking that attains it (of those, the one with fewest inversions).
 
-    Arithmetic is exact up to ``limit`` pairs.
+    Arithmetic is exact up to ``limit`` pairs, but for logarithms.
 
     Raises
     ------
@@ -114,20 +117,20 @@ def solve(scores: Array, y: ArrayLike, limit: int = LIMIT) -> Optimum:
     table: Callable[[slice], Array]
     pairs = P * N
     if pairs <= limit:
-        unit, table = _exact_gains(scores[up].tolist(), scores[down].tolist())
-        bound_error = 0.0
+        unit, table = _exact_gains(of, scores[up].tolist(), scores[down].tolist())
+        bound_error = float(2 * (pairs + 1) * of.error)
     else:
         unit = Fraction(pairs)
         size = float(np.abs(scores).max())
-        bound_error = 4 * (P + 4) * EXTENDED * (1 + 4 * size)
-        table = functools.partial(_extended_gains, scores[up], scores[down])
+        bound_error = 4 * (P + 8) * EXTENDED * (1 + 4 * size)
+        table = functools.partial(_extended_gains, of, scores[up], scores[down])
     bound, below = _maxima(table, P, N)
     inversions = np.zeros(P + N, dtype=np.int64)
     inversions[down] = below
     # ascending counts by position: positive i has below it the negatives with below > P - i
     inversions[up] = N - np.searchsorted(np.sort(below), np.arange(P, 0, -1), side="left")
     value = exact(bound) / unit
-    attained, error = objective(scores, y, inversions, limit)
+    attained, error = objective(scores, y, inversions, limit, of)
     if defect := ranking_defect(y, inversions):
         raise UnprovedError(f"the maximisers are no ranking: {defect}")
     if abs(value - attained) > bound_error + error:
@@ -154,17 +157,23 @@ def _maxima(gains: Callable[[slice], Array], P: int, N: int) -> tuple[Any, Array
 
 
 @functools.lru_cache(maxsize=64)
-def _slopes(P: int, N: int) -> tuple[int, Array]:
-    """M = lcm(1..P+N), and the integers M k/((j+k)(j+k-1)) over (j, k)."""
+def _slopes(of: RankingLoss, P: int, N: int) -> tuple[int, Array]:
+    """M, and the integers M P steps(k, j)/norm over (j, k); those of logarithms are rounded down."""
+    if of.error:
+        M, whole = int(1 / of.error), P / of.whole(P)
+        found = [[int(M * whole * of.step(k, j)) for k in range(1, P + 1)] for j in range(1, N + 1)]
+        return M, np.array(found, dtype=object)
     M = math.lcm(*range(1, P + N + 1))
     j, k = np.arange(1, N + 1, dtype=object)[:, None], np.arange(1, P + 1, dtype=object)
     return M, M * k // ((j + k) * (j + k - 1))
 
 
-def _exact_gains(up: list[Any], down: list[Any]) -> tuple[Fraction, Callable[[slice], Array]]:
+def _exact_gains(
+    of: RankingLoss, up: list[Any], down: list[Any]
+) -> tuple[Fraction, Callable[[slice], Array]]:
     """The unit, and P N h_k(j) in it as Python integers."""
     P, N = len(up), len(down)
-    M, slopes = _slopes(P, N)
+    M, slopes = _slopes(of, P, N)
     scores = [exact(s) for s in (*up, *down)]
     D = math.lcm(*(s.denominator for s in scores))
     whole = np.array([int(s * D) for s in scores] + [None], dtype=object)[:-1]
@@ -172,9 +181,9 @@ def _exact_gains(up: list[Any], down: list[Any]) -> tuple[Fraction, Callable[[sl
     return Fraction(P * N * M * D), lambda rows: N * D * slopes[rows] - cost[rows]
 
 
-def _extended_gains(up: Array, down: Array, rows: slice) -> Array:
+def _extended_gains(of: RankingLoss, up: Array, down: Array, rows: slice) -> Array:
     """P N h_k(j) in extended precision."""
     j = np.arange(rows.start + 1, rows.stop + 1, dtype=Real)[:, None]
     k = np.arange(1, len(up) + 1, dtype=Real)
     margin = up.astype(Real) - down[rows].astype(Real)[:, None]
-    return len(down) * k / ((j + k) * (j + k - 1)) - 2 * margin
+    return len(down) * (len(up) / of.norm(len(up))) * of.steps(k, j) - 2 * margin

@@ -32,7 +32,8 @@ def test_methods_are_compared_on_small_shapes(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(ap_inference, "SHAPE", (5, 40))
     monkeypatch.setattr(ap_inference, "LONG", (5, 40))
     found = ap_inference.against_greedy(1) + ap_inference.against_sort(1)
-    assert {r["against"] for r in found} <= {"greedy", ap_inference.CPP, "numpy.sort"}
+    peers = ap_inference.CPP, ap_inference.RECURSION, ap_inference.AP
+    assert {r["against"] for r in found} <= {"greedy", *peers, "numpy.sort"}
     methods = [r["method"] for r in found if (r["regime"], r["against"]) == ("random", "greedy")]
     assert methods == list(ap_inference.METHODS)
     assert min(r["milliseconds"] for r in found) > 0.0
@@ -41,8 +42,9 @@ def test_methods_are_compared_on_small_shapes(monkeypatch: pytest.MonkeyPatch) -
     assert (cell["active"], cell.least) == (30, {"ratio": 0.5})
 
 
-def test_the_greedy_in_cpp_finds_the_same_ranking(monkeypatch: pytest.MonkeyPatch) -> None:
-    greedy = ap_greedy.compiled()
+@pytest.mark.parametrize("name", ["greedy", "recursion"])
+def test_peers_in_cpp_find_the_same_ranking(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    greedy = ap_greedy.compiled(name)
     if greedy is None:
         pytest.skip("no C++ compiler")
     for regime in ap_shapes.REGIMES:

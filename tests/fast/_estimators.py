@@ -7,6 +7,7 @@ from _problems import classes, privileged, relevant
 
 from fast import (
     APSVM,
+    NDCGSVM,
     MultilabelClassifier,
     OneVsAllClassifier,
     RecallAtK,
@@ -51,6 +52,7 @@ ONE_EACH |= {
     for variant, k in (("alpha", 1), ("alpha", 3), ("beta", 3))
 }
 ONE_EACH |= {solver: (APSVM(C=3.0, solver=solver, tol=1e-6), RANKED) for solver in RANKERS}
+ONE_EACH["ndcg"] = NDCGSVM(C=3.0, tol=1e-6), RANKED
 ONE_EACH |= {
     "ramp": (APSVM(C=20.0, ramp=True, tol=1e-4), outliers(1)),
     "easy": (APSVM(C=10.0, easy_fraction=0.75, tol=1e-4), relevant(1, n=80, shift=2.5)),

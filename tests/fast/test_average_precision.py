@@ -12,7 +12,7 @@ from _naive_average_precision import instance, objective, split
 from fast import errors
 from fast.losses import average_precision as ap
 from fast.metrics import average_precision
-from fast.ranking.inference import METHODS
+from fast.ranking.losses import METHODS
 
 
 def larger(rng):

@@ -5,7 +5,7 @@ import pytest
 
 from fast import errors
 from fast.losses import average_precision as ap
-from fast.ranking.inference import METHODS
+from fast.ranking.losses import METHODS
 from fast.ranking.queries import Queries
 
 

@@ -8,6 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from fast import (
     APSVM,
+    NDCGSVM,
     LatentAPSVM,
     MultilabelClassifier,
     OneVsAllClassifier,
@@ -32,6 +33,7 @@ CHECKED = [
     APSVM(C=10.0, method="greedy", solver="cutting_plane", warm_start=True),
     APSVM(easy_fraction=0.5),
     APSVM(ramp=True),
+    NDCGSVM(warm_start=True),
     SVMPlusClassifier(),
     SVMPlusClassifier(loss="hinge", C=0.5),
     SVMPlusClassifier(kernel="rbf"),

@@ -42,6 +42,6 @@ def test_sets(problem, family):
 @pytest.mark.parametrize("family", sorted(families.FAMILIES))
 @pytest.mark.parametrize("problem", LOSSES)
 def test_losses(problem, family):
-    if problem.startswith("average_precision"):
+    if problem.startswith(("average_precision", "ndcg")):
         family = sorted(families.RANKINGS)[len(family) % len(families.RANKINGS)]
     judged(problem, family, 8, 10)

@@ -155,13 +155,13 @@ def test_counts_by_walking_dividing_and_sharing(rng):
         wanted = counted(optima(scores, y), p) if p * n <= 240 else None
         for method in range(5):
             counts = np.full(p, -7)
-            kernels.run(method, s, t, n, counts, stack)
+            kernels.run(method, s, t, n, counts, stack, np.empty((3, 0)))
             wanted = counts.copy() if wanted is None else wanted
             np.testing.assert_array_equal(counts, wanted)
         if in_order:
             np.testing.assert_array_equal(counts, steep)
         outside = int(rng.integers(0, n - max(wanted) + 1))  # which need not be shown
         for method in range(5):
-            kernels.run(method, s, t[outside:].copy(), n, counts, stack)
+            kernels.run(method, s, t[outside:].copy(), n, counts, stack, np.empty((3, 0)))
             np.testing.assert_array_equal(counts, wanted)
     assert outcomes == {True, False}

@@ -163,6 +163,6 @@ def test_sums_of_blocks_have_a_second_word():
     """2^71 comes and goes; what is left is one for each of the negatives, but for those of one block."""
     n, big = 1024, 2.0**70
     s, t = np.array([2.0 * big, 0.0]), np.append(np.ones(n - 1), big)
-    value, loss = write.totals(s, t, n, np.array([1, n]), np.empty(n))
+    value, loss = write.totals(s, t, n, np.array([1, n]), np.empty(n), np.empty((3, 0)))
     assert loss == pytest.approx(0.5 * (1 / 2 + n / (n + 2)), rel=1e-15)
     assert abs(value - loss - (n - 1) / n) <= 64 / n

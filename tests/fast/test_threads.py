@@ -164,7 +164,7 @@ def batches() -> dict[str, Callable[[np.ndarray], Any]]:
         known = names.__code__.co_varnames[1 : names.__code__.co_argcount]
         given = {n: own[n] for n in known if n in own}
         found[f"{object_name} project"] = lambda a, p=project, g=given: p(a, **g)
-    for object_name in set(dir(losses)) - {"average_precision"}:
+    for object_name in set(dir(losses)) - {"average_precision", "ndcg"}:
         if not hasattr(getattr(losses, object_name), "value"):
             continue
         loss = named(object_name)

@@ -13,7 +13,7 @@ from _torch import IDS, MODULES, classes, data, graded  # noqa: E402
 
 import fast.torch as ft  # noqa: E402
 from fast.errors import InvalidParameterError, InvalidTypeError  # noqa: E402
-from fast.losses.average_precision import loss_augmented_inference  # noqa: E402
+from fast.losses import average_precision, ndcg  # noqa: E402
 from fast.torch import _ranking  # noqa: E402
 
 F = torch.nn.functional
@@ -93,7 +93,8 @@ def test_modules_are_pickled_without_state_and_round_gradients_to_the_precision(
      (ft.OneVsAllLoss("smooth_hinge", 0.5), "ova_smooth_hinge, gamma=0.5"),
      (ft.OneVsAllLoss("logistic", 0.5), "ova_logistic"),
      (ft.MultilabelLoss("smooth_hinge", 0.5), "multilabel_smooth_hinge, gamma=0.5"),
-     (ft.AveragePrecisionLoss(), "average_precision, reduction='mean'")],
+     (ft.AveragePrecisionLoss(), "average_precision, reduction='mean'"),
+     (ft.NDCGLoss("sum"), "ndcg, reduction='sum'")],
 )  # fmt: skip
 def test_modules_of_families_are_those_of_their_losses(module, said):
     assert module.extra_repr() == said
@@ -189,16 +190,18 @@ def test_one_column_of_scores_teaches_nothing_and_is_refused(module):
     y = torch.tensor([0, 1, 0, 1])
     with pytest.raises(InvalidParameterError, match="scores: shape") as caught:
         module(torch.zeros(4, 1), y[:, None] if labelled else 0 * y)
-    if module.object_name == "average_precision":
+    if module.object_name in ("average_precision", "ndcg"):
         assert "squeeze" in caught.value.fix
         assert graded(module, torch.zeros(4), y)[1].abs().sum() > 0
         assert module(torch.zeros(1), y[:1]) == 0  # a last batch of one
 
 
+@pytest.mark.parametrize("name", ["average_precision", "ndcg"])
 @pytest.mark.parametrize("block", [1, 1000, 1 << 18])
-def test_average_precision(block, monkeypatch):
+def test_rankings(block, name, monkeypatch):
     """Against inference over all rankings; queries of a vector of scores, in any order, pairs in blocks."""
     monkeypatch.setattr(_ranking, "BLOCK", block)
+    ranked, twin = getattr(ft, name), {"ndcg": ndcg, "average_precision": average_precision}[name]
     rng = np.random.default_rng(4)
     total, slope = 0.0, np.zeros(60)
     scores, y = rng.standard_normal(60) * 10 ** rng.uniform(-2, 1, 60), rng.integers(0, 2, 60)
@@ -207,29 +210,27 @@ def test_average_precision(block, monkeypatch):
     for query in np.unique(groups):
         at = groups == query
         if y[at].any() and not y[at].all():
-            found = loss_augmented_inference(scores[at], y[at])
+            found = twin.loss_augmented_inference(scores[at], y[at])
             total += found.value
             slope[at] = found.coefficients
             row, gradient = graded(
-                ft.average_precision, torch.from_numpy(scores[at]), torch.from_numpy(y[at])
+                ranked, torch.from_numpy(scores[at]), torch.from_numpy(y[at])
             )
             assert abs(row - found.value) < 1e-12
             assert np.abs(gradient.numpy() - found.coefficients).max() < 1e-14
     f = torch.from_numpy(scores).requires_grad_()
-    module = ft.AveragePrecisionLoss("sum")
+    module = ft.RowwiseLoss(name, reduction="sum")
     loss = module(f, torch.from_numpy(y), groups=torch.from_numpy(groups))
     loss.backward()
     assert abs(loss.item() - total) < 1e-12
     assert np.abs(f.grad.numpy() - slope).max() < 1e-14
-    mean = ft.average_precision(f, torch.from_numpy(y), groups=torch.from_numpy(groups))
+    mean = ranked(f, torch.from_numpy(y), groups=torch.from_numpy(groups))
     assert abs(mean.item() - total / len(np.unique(groups))) < 1e-12
     for wrong in (torch.zeros(2, dtype=torch.int64), torch.from_numpy(groups) / 2):
         with pytest.raises(InvalidParameterError, match="groups"):
-            ft.average_precision(f, torch.from_numpy(y), groups=wrong)
+            ranked(f, torch.from_numpy(y), groups=wrong)
     with pytest.raises(InvalidParameterError, match="reduction"):
-        ft.average_precision(
-            f, torch.from_numpy(y), groups=torch.from_numpy(groups), reduction="none"
-        )
+        ranked(f, torch.from_numpy(y), groups=torch.from_numpy(groups), reduction="none")
 
 
 @pytest.mark.parametrize("module", MODULES, ids=IDS)

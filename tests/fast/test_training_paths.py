@@ -69,7 +69,7 @@ SIZES = {
 SHAPES = [("dense", "small"), ("dense", "many"), ("dense", "wide"), ("csr", "many"), ("csr", "wide"),
           ("float32", "small"), ("read", "many")]  # fmt: skip
 #: Losses with trainers of their own.
-APART = {"average_precision": "APSVM and its relatives", "truncated_topk_entropy": "is not convex"}
+APART = {"average_precision": "APSVM and its relatives", "ndcg": "NDCGSVM", "truncated_topk_entropy": "is not convex"}
 
 
 def multiclass(loss, solver, layout, size, moved):

@@ -1,4 +1,7 @@
-"""The greedy of Yue et al. 2007 in C++, compiled when the benchmark runs: what a user would write."""
+"""Two peers in C++, compiled when the benchmark runs, as a user would write them.
+
+The greedy of Yue et al. 2007, and the quicksort-like recursion of Mohapatra et al. (CVPR 2018, arXiv 1604.08269).
+"""
 
 import ctypes
 import shutil
@@ -15,8 +18,8 @@ FLAGS = ("-O3", "-std=c++17", "-shared", "-fPIC")
 Greedy = Callable[[np.ndarray, np.ndarray], tuple[float, np.ndarray]]
 
 
-def compiled() -> Greedy | None:
-    """The greedy as a function of scores (n,) and labels (n,), or None without a compiler.
+def compiled(name: str = "greedy") -> Greedy | None:
+    """``greedy`` or ``recursion`` as a function of scores (n,) and labels (n,), or None without a compiler.
 
     It returns L and its subgradient (n,).
     """
@@ -26,7 +29,7 @@ def compiled() -> Greedy | None:
     with tempfile.TemporaryDirectory() as folder:
         built = Path(folder, "greedy.so")
         subprocess.run([compiler, *FLAGS, str(SOURCE), "-o", str(built)], check=True)
-        function = ctypes.CDLL(str(built)).greedy
+        function = ctypes.CDLL(str(built))[name]
     function.restype = ctypes.c_double
 
     def greedy(scores: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray]:

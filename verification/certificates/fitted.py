@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from refsolve import catalogue
 from refsolve.models import recall_at_k, top_push
 from refsolve.proofs.model import ModelCertificate
 from refsolve.proofs.space import EPS
@@ -23,7 +24,7 @@ def trained(
     Parameters
     ----------
     estimator : fitted TopKSVC, TopKLogisticRegression, OneVsAllClassifier, MultilabelClassifier,
-        scikit-learn's OneVsRestClassifier of the first two, APSVM, LatentAPSVM, TopPush, RecallAtK or
+        scikit-learn's OneVsRestClassifier of the first two, APSVM, NDCGSVM, LatentAPSVM, TopPush, RecallAtK or
         SVMPlusClassifier
         With a kernel, W is the one that ``dual_coef_`` spans. ``truncated=True`` is certified for the
         convex step on the classes ``kept_``. One-vs-rest is certified for the sum of its binary
@@ -192,6 +193,7 @@ def _ranker(model: Any, X: Any, y: Any, groups: Any) -> ModelCertificate:
         reference=getattr(model, "reference_ranking_", None),
         easy=getattr(model, "easy_mask_", None),
         easy_weights=getattr(model, "easy_dual_coef_", None),
+        loss=catalogue.load(getattr(model, "object_name", "average_precision")).LOSS,
     )
 
 

@@ -1,4 +1,4 @@
-"""Judges the AP loss: its value, and loss-augmented inference.
+"""Judges a loss over rankings: its value, and loss-augmented inference.
 
 An answer to inference is the triple (value, counts, coefficients) or the coefficients alone. These must
 be those of a ranking, up to the rounding of each; the objective of that ranking is then an exact number,
@@ -12,8 +12,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from refsolve import catalogue
 from refsolve.errors import UncertainError
 from refsolve.proofs import ranking_truth
+from refsolve.proofs.ranking_losses import RankingLoss
 from refsolve.proofs.ranking_truth import Array, mask
 from refsolve.proofs.rationals import exact, number
 from verification.certificates import loss, tolerance
@@ -26,10 +28,16 @@ from verification.verdicts.verdict import Candidate, Judgement, Terms, Verdict, 
 ROUNDINGS = 8
 
 
+def loss_of(instance: Instance) -> RankingLoss:
+    """Delta of an instance's loss."""
+    declared: RankingLoss = catalogue.load(instance.object_name).LOSS
+    return declared
+
+
 @functools.lru_cache(maxsize=20000)
 def optimum(instance: Instance) -> ranking_truth.Optimum:
     """The optimum of an instance's scores and labels."""
-    return ranking_truth.solve(instance["scores"], instance["y"])
+    return ranking_truth.solve(instance["scores"], instance["y"], of=loss_of(instance))
 
 
 def spread(instance: Instance) -> float:
@@ -88,7 +96,7 @@ def closeness(instance: Instance) -> float:
 def attained(instance: Instance, coefficients: Array) -> tuple[Fraction, float]:
     """The exact objective of the ranking that coefficients mean, and its error."""
     counts = inversions(instance, coefficients)
-    return ranking_truth.objective(instance["scores"], instance["y"], counts)
+    return ranking_truth.objective(instance["scores"], instance["y"], counts, of=loss_of(instance))
 
 
 def expected(instance: Instance) -> Array:
@@ -141,7 +149,7 @@ def _inference(instance: Instance, candidate: Candidate, best: ranking_truth.Opt
     except ValueError as error:
         needed = off if off > within else np.inf
         return Judgement(Verdict.FAIL, message=str(error), terms=terms, accuracy=needed)
-    reached, slack = ranking_truth.objective(instance["scores"], y, counts)
+    reached, slack = ranking_truth.objective(instance["scores"], y, counts, of=loss_of(instance))
     slack += best.error
     if reached > best.value + exact(slack):
         raise UncertainError("a ranking was found above the bound")

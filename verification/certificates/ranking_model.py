@@ -1,6 +1,7 @@
 """Certificates of AP models as users hand them over: checked arguments of `refsolve.proofs.ranking_model`."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,6 +10,7 @@ from refsolve.proofs import ranking_truth
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.erm import EXTENDED
 from refsolve.proofs.model import ModelCertificate
+from refsolve.proofs.ranking_losses import AVERAGE_PRECISION, RankingLoss
 from refsolve.proofs.ranking_model import Dual, Easy, Queries, Query
 from refsolve.proofs.ranking_truth import mask
 from refsolve.proofs.space import Space, Sparse
@@ -24,9 +26,9 @@ def ranking_erm(
     C: float,
     rankings: ArrayLike,
     weights: ArrayLike,
-    **more: ArrayLike | None,
+    **more: Any,
 ) -> ModelCertificate:
-    """Certify w for min 1/2||w||^2 + C L(Xw), L the mean of the AP loss over the queries.
+    """Certify w for min 1/2||w||^2 + C L(Xw), L the mean of the AP loss (or another) over the queries.
 
     Parameters
     ----------
@@ -49,6 +51,8 @@ def ranking_erm(
         Examples with the constraint y_i (<w, x_i> + b) >= 1 instead of a place in the ranking.
     easy_weights : (n,) array, optional
         Their multipliers.
+    loss : RankingLoss, optional
+        Default that of average precision.
 
     Returns
     -------
@@ -90,6 +94,7 @@ def dual_point(
     reference: ArrayLike | None = None,
     easy: ArrayLike | None = None,
     easy_weights: ArrayLike | None = None,
+    loss: RankingLoss = AVERAGE_PRECISION,
 ) -> Dual:
     """The dual point of checked arguments, a lower bound on the optimum; see `ranking_erm`."""
     positives, n = mask(y), X.shape[0]
@@ -97,7 +102,7 @@ def dual_point(
         raise InvalidArgumentError(f"y of shape {positives.shape}: expected ({n},) to fit X")
     inversions, lam = check_rankings(rankings, weights, n)
     hard = np.ones(n, dtype=bool) if easy is None else ~np.asarray(easy, dtype=bool)
-    queries = Queries(n, tuple(_queries(positives, hard, groups)))
+    queries = Queries(n, tuple(_queries(positives, hard, groups)), loss)
     fixed = None if reference is None else np.asarray(reference)
     for row in inversions if fixed is None else (*inversions, fixed):
         _check_ranking(queries, row)

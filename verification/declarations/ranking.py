@@ -1,9 +1,9 @@
-"""The average precision loss's declaration against all rankings of few samples and its printed formulas."""
+"""The declaration of a loss over rankings against all rankings of few samples and its printed formulas."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import permutations
 from types import ModuleType
@@ -32,9 +32,12 @@ def disagreements(module: ModuleType) -> Iterator[str]:
 def _on(module: ModuleType, y: Array, s: Array) -> Iterator[str]:
     formulas = {n: " ".join(t.split()) for n, t in module.SPEC.formulas.items()}
     P, N = int(y.sum()), int((1 - y).sum())
-    sizes = {"P": P, "N": N}
+    sizes: dict[str, Any] = {"P": P, "N": N}
+    if "Z" in formulas:
+        printed = formulas["Z"].partition(" = ")[2].partition(", k")[0]
+        sizes["Z"] = number(printed, Names({**sizes, "k": np.arange(1, P + 1)}))
     best = -np.inf
-    delta_text = formulas["Delta"].partition(" = ")[2].partition(", c_k")[0]
+    delta_text = formulas["Delta"].rpartition(" = ")[2].partition(", c_k")[0]
     for order in permutations(range(y.size)):
         ranks = np.argsort(order)
         above = np.array(
@@ -45,8 +48,9 @@ def _on(module: ModuleType, y: Array, s: Array) -> Iterator[str]:
         )
         c = np.sort(above[y == 1])
         loss = number(delta_text, Names({**sizes, "c": c, "k": np.arange(1, P + 1)}))
-        if abs(float(1 - _precision(y, order)) - loss) > 1e-12:
-            yield f"printed Delta is {loss}, 1 - AP {1 - _precision(y, order)}"
+        right = 1 - GOODNESS[module.__name__.rpartition(".")[2]](y, order)
+        if abs(float(right) - loss) > 1e-12:
+            yield f"printed Delta is {loss}, by definition {right}"
             return
         inversions = np.where(y == 1, above, below)
         if abs(module.delta(y, inversions) - loss) > 1e-12:
@@ -98,3 +102,14 @@ def _precision(y: Array, order: tuple[int, ...]) -> Fraction:
             hits += 1
             total += Fraction(hits, place)
     return total / hits
+
+
+def _gain(y: Array, order: tuple[int, ...]) -> float:
+    """NDCG of a ranking: discounted gain over that of the best."""
+    discounts = 1 / np.log2(np.arange(2, y.size + 2))
+    return float(discounts[y[list(order)] == 1].sum() / discounts[: y.sum()].sum())
+
+
+GOODNESS: dict[str, Callable[[Array, tuple[int, ...]], Any]] = {
+    "average_precision": _precision, "ndcg": _gain,
+}  # fmt: skip

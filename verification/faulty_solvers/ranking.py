@@ -1,4 +1,4 @@
-"""Loss-augmented inference for average precision: positions, gains, ranks, and what comes of them."""
+"""Loss-augmented inference for average precision and NDCG: positions, gains, ranks, and what comes of them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -254,3 +254,39 @@ def ap_without_the_last_rank(table: Array) -> Array:
     As Algorithm 1 and (7), (8) of Mohapatra et al. 2014 print it.
     """
     return sound.suffix_sums(table)[:, :-1].argmax(axis=1) + 1
+
+
+# ---- NDCG
+
+
+@wrong("ndcg.loss_augmented_inference")
+def ndcg_bisects(scores: Array, y: Array) -> Answer:
+    """Bisection over the ranks, as for average precision; NDCG's delta_j is not concave in any part of them."""
+    return sound.infer_discounted(scores, y, ranks=_bisected)
+
+
+def _bisected(table: Array) -> Array:
+    """The first rank from which on all gains are positive."""
+    falls = np.cumsum(table[:, ::-1] <= 0, axis=1)[:, ::-1] > 0
+    return np.maximum.accumulate(1 + falls.sum(axis=1))
+
+
+def _by_sums(scores: Array, y: Array, **gains: Any) -> float:
+    """NDCG's loss with other gains."""
+    s = np.asarray(scores, dtype=float)
+    up, down = sound.positions(s, y)
+    return float(
+        sound.suffix_sums(sound.discounted_gains(s[up], s[down], **gains)).max(axis=1).sum()
+    )
+
+
+@wrong("ndcg.value")
+def ndcg_divides_by_all_ranks(scores: Array, y: Array) -> float:
+    """DCG is divided by that of n positives."""
+    return _by_sums(scores, y, best=len(y))
+
+
+@wrong("ndcg.value")
+def ndcg_discounts_from_rank_two(scores: Array, y: Array) -> float:
+    """The older discount, 1 at ranks 1 and 2 and 1/log2(r) from there on; it is not convex."""
+    return _by_sums(scores, y, discounts=lambda ranks: 1 / np.log2(np.maximum(ranks, 2)))

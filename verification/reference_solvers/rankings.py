@@ -1,4 +1,4 @@
-"""Sound, slow inference for average precision that the mutants are made from.
+"""Sound, slow inference for average precision and NDCG that the mutants are made from.
 
 The greedy of Yue et al. over the whole table of gains, with P + 1 among the ranks; each step is a
 function that a mutant may replace.
@@ -26,6 +26,21 @@ def gains(up: Array, down: Array) -> Array:
     return (k / ((j + k) * (j + k - 1)) - 2 * margin) / len(up)
 
 
+def discounts(ranks: Array) -> Array:
+    """1/log2(1 + r) of ranks."""
+    return np.asarray(1 / np.log2(1 + ranks))
+
+
+def discounted_gains(
+    up: Array, down: Array, discounts: Callable[[Array], Array] = discounts, best: int | None = None
+) -> Array:
+    """h_k(j) of NDCG, whose best DCG is that of P positives (``best``)."""
+    m = np.arange(1, len(down) + 1)[:, None] + np.arange(1, len(up) + 1)
+    whole = discounts(np.arange(1, (best or len(up)) + 1)).sum()
+    margin = 2 * (up - down[:, None]) / (len(up) * len(down))
+    return (discounts(m - 1) - discounts(m)) / whole - margin
+
+
 def suffix_sums(table: Array) -> Array:
     """delta_j(i) over (j, i) with i = 1..P+1."""
     sums = np.cumsum(table[:, ::-1], axis=1)[:, ::-1]
@@ -42,6 +57,12 @@ def delta(counts: Array) -> float:
     """1 - AP from the negatives above each positive."""
     c = np.sort(counts)
     return float((c / (np.arange(1, len(c) + 1) + c)).mean())
+
+
+def discounted_delta(counts: Array) -> float:
+    """1 - NDCG from the negatives above each positive."""
+    k = np.arange(1, len(counts) + 1)
+    return float(1 - discounts(k + np.sort(counts)).sum() / discounts(k).sum())
 
 
 def answer(
@@ -74,3 +95,8 @@ def infer(
     scores = np.asarray(scores, dtype=float)
     up, down = positions(scores, y)
     return answer(scores, y, up, down, ranks(gains(scores[up], scores[down])), loss)
+
+
+def infer_discounted(scores: Array, y: Array, **steps: Any) -> Answer:
+    """The same for NDCG."""
+    return infer(scores, y, **{"gains": discounted_gains, "loss": discounted_delta, **steps})

@@ -81,5 +81,6 @@ SOLVERS: dict[str, Solver] = {
         for operation, function in ENTROPIES.items()
     },
     "average_precision.loss_augmented_inference": rankings.infer,
+    "ndcg.loss_augmented_inference": rankings.infer_discounted,
     **svm.SOLVERS,
 }
