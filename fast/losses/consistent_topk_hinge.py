@@ -106,20 +106,19 @@ def step(p, u, a, rho, x, q, work):
                 break
             own = 0.5
         else:
-            if inner == 0:  # only by rounding
-                break
-            off = score - level - own
+            off, slope = 0.5 - own, 0.0  # without others inside, own is 0 or 1 up to rounding
+            if inner > 0:
+                off = score - level - own
+                if s < 1.0:
+                    slope = a / (a + gamma + gamma * active) * (active + both / inner)
             if off > 0.0:
                 low = own
             else:
                 high = own
-            slope = 0.0
-            if s < 1.0:
-                slope = a / (a + gamma + gamma * active) * (active + both / inner)
-            new = own + off / (slope + 1.0 + 1.0 / inner)
+            new = own + off / (slope + 1.0 + 1.0 / max(inner, 1))
             if new == own:
                 break
-            if not low < new < high or turn % 4 == 3:
+            if not low < new < high or turn % 4 == 3 or inner == 0:
                 new = low + 0.5 * (high - low)
                 if new in (low, high):
                     break

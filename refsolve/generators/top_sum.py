@@ -116,17 +116,18 @@ class TopSum:
         for step in range(STEPS):
             q, x, score = at(own)
             inner, positive = (q > 0) & (q < 1), x > 0
-            if not inner.any():  # only by rounding
-                break
-            n, active = int(inner.sum()), int(positive.sum())
-            off = score - (b - q)[inner].max() - own
+            n, active = max(1, int(inner.sum())), int(positive.sum())
+            off = one / 2 - own  # without others inside, own is 0 or 1 up to rounding
+            if inner.any():
+                off = score - (b - q)[inner].max() - own
             low, high = (own, high) if off > 0 else (low, own)
             moved = active + number(int((inner & positive).sum())) / n
             slope = beta * moved / (beta + self.gamma + self.gamma * active) * bool(score > 0)
             new = own + off / (slope + 1 + one / n)
             if off == 0 or abs(new - own) <= least:
                 break
-            own = new if low < new < high and step % 4 < 3 else (low + high) / 2
+            newton = low < new < high and step % 4 < 3 and inner.any()
+            own = new if newton else (low + high) / 2
         return np.append(q, own)
 
     def _left(self, z: Array) -> tuple[Array, Array]:

@@ -74,6 +74,12 @@ def test_every_operation_is_certified(rng):
             assert proof.violation <= 1e-14
 
 
+def test_a_prox_with_the_truth_barely_among_those_above():
+    """Newton's first steps end beside 0, where no other class is inside of the interval."""
+    u = fast.losses.consistent_topk_hinge.prox([1.0, 1.0, 1.0], k=3, t=0.25)
+    np.testing.assert_allclose(u, np.full(3, 15 / 16), rtol=1e-15)
+
+
 def test_values_are_those_of_the_definition_and_rows_do_not_depend_on_each_other(rng):
     for _ in range(100):
         name, f, y, given = drawn(rng, 2.0)
