@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fast._numba import inlined, kernel
-from fast._simd import choose, larger, plus
+from fast._simd import choose, larger, plus, smaller
 from fast._validation import LIMIT
 from fast.families import Loss, module_functions
 from fast.kernels.hinges import divided, others, with_own
@@ -19,6 +19,7 @@ from fast.kernels.rows import compiled
 from fast.sets import capped_simplex
 
 Array = np.ndarray[Any, Any]
+EPS = np.finfo(np.float64).eps
 ROUNDS = 100  # of the search for q_y where the truth is curved less; a few are enough
 
 
@@ -84,45 +85,45 @@ def step(p, u, a, rho, x, q, work):
         u[d] = a
         capped_simplex.project_row(u, float(k), 1.0, q, work)
         return 1.0 - nearest(p, u, q, q[d], 0.0 < q[d] < 1.0, a, rho, x, work)[2]
-    low, high, own = 0.0, 1.0, 1.0
+    u[d] = 0.5 * a
+    capped_simplex.project_row(u, float(k), 1.0, q, work)
+    low, high, own = -1.0, 2.0, q[d]  # beyond the ends until these are tried
     for turn in range(ROUNDS):
-        capped_simplex.project_row(u[:d], k - own, 1.0, q[:d], work)
+        if turn > 0:
+            capped_simplex.project_row(u[:d], k - own, 1.0, q[:d], work)
         inner, level, s = nearest(p, u, q, own, False, a, 0.0, x, work)
         score = a * (1.0 - s)
         active, both, top, least = 0, 0, -np.inf, np.inf
         for j in range(d):
+            between = (q[j] > 0.0) & (q[j] < 1.0)
             active += x[j] > 0.0
-            both += (x[j] > 0.0) & (q[j] > 0.0) & (q[j] < 1.0)
-            if q[j] < 1.0:
-                top = max(top, u[j] - q[j])
-            if q[j] > 0.0:
-                least = min(least, u[j] - q[j])
-        if turn == 0:
-            if score - top >= 1.0:
+            both += (x[j] > 0.0) & between
+            v = u[j] - q[j]
+            top = larger(top, choose(q[j] < 1.0, v, -np.inf))
+            least = smaller(least, choose(q[j] > 0.0, v, np.inf))
+        if own >= 1.0:
+            off = score - top - 1.0
+            if off >= 0.0:
                 break
-            own = 0.0
-        elif turn == 1:
-            if score <= least:
+        elif own <= 0.0:
+            off = score - least
+            if off <= 0.0:
                 break
-            own = 0.5
+        else:  # without others inside, own is 0 or 1 up to rounding
+            off = score - level - own if inner > 0 else 0.5 - own
+            if abs(off) <= 4.0 * EPS * (1.0 + abs(level)):
+                break
+        if off > 0.0:
+            low = own
         else:
-            off, slope = 0.5 - own, 0.0  # without others inside, own is 0 or 1 up to rounding
-            if inner > 0:
-                off = score - level - own
-                if s < 1.0:
-                    slope = a / (a + gamma + gamma * active) * (active + both / inner)
-            if off > 0.0:
-                low = own
-            else:
-                high = own
-            new = own + off / (slope + 1.0 + 1.0 / max(inner, 1))
-            if new == own:
+            high = own
+        slope = a / (a + gamma + gamma * active) * (active + both / max(inner, 1)) if s < 1.0 else 0.0
+        new = min(max(own + off / (slope + 1.0 + 1.0 / max(inner, 1)), 0.0), 1.0)
+        if not low < new < high or turn % 8 == 7 or (inner == 0 and 0.0 < own < 1.0):
+            new = 0.5 * (max(low, 0.0) + min(high, 1.0))
+            if new in (low, high):
                 break
-            if not low < new < high or turn % 4 == 3 or inner == 0:
-                new = low + 0.5 * (high - low)
-                if new in (low, high):
-                    break
-            own = new
+        own = new
     q[d] = own
     return 1.0 - s
 

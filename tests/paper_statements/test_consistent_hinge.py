@@ -1,4 +1,4 @@
-"""Every minimiser of the consistent top-k hinge is top-k optimal: rational linear programs with wrong guesses forced."""
+"""Every minimiser of the consistent top-k hinge is top-k optimal: in rational programs wrong guesses cost more."""
 
 from fractions import Fraction
 from itertools import combinations
