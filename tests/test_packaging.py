@@ -130,8 +130,11 @@ def test_recipe_and_citation_say_what_pyproject_says() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     recipe = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
     run = [each.replace(" ", "") for each in recipe["requirements"]["run"]]
-    # conda compiles for every Python: a marker for wheels is pip's alone
-    pip = [each.partition(";")[0] for each in project["dependencies"]]
+    # what pip needs on some Pythons only, and has as an extra on the others, conda only bounds
+    pip = [each for each in project["dependencies"] if ";" not in each]
+    some = [each.partition(";")[0] for each in project["dependencies"] if ";" in each]
+    bounded = [each.replace(" ", "") for each in recipe["requirements"]["run_constraints"]]
+    assert bounded == some == project["optional-dependencies"]["ecos"]
     assert sorted(run) == sorted([f"python{project['requires-python']}", *pip])
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert {recipe["package"]["version"], citation["version"]} == {project["version"]}
