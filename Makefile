@@ -5,13 +5,14 @@
 #   make gates    what a change of structure must not change: bytes of certified fits, killing cells of the
 #                 detection matrix, wrong certificates, statuses of statements, soak; minutes
 #   make lowest   some of the tests on the lowest versions that pyproject.toml allows
+#   make newer    the same tests on Python 3.13 and 3.14, as far as they are here
 #   make coverage lines and branches that tests reach, by room, in a minute or two
 #   make machines some of the tests as on older and newer processors
 #   make page     one page of the documentation, run: PAGE=losses/topk_hinge_alpha
 #   make course   the twelve lectures with slides, notebooks and sheets: docs/_build/course.zip
 #   make lint | docs | bench | clean
 VENV   ?= .venv
-PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14 python3 python; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 REPORT ?= report
 PAGE ?= losses/topk_hinge_alpha
@@ -29,7 +30,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Workers and children import the same modules: without their bytecode each would compile them anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: verify test gates coverage lowest machines lint docs page course bench torch clean
+.PHONY: verify test gates coverage lowest newer machines lint docs page course bench torch clean
 .DEFAULT_GOAL := verify
 
 verify: $(VENV)/.core
@@ -55,6 +56,16 @@ lowest: $(BIN)/python
 	$(BIN)/python -m venv "$$place/venv" && \
 	"$$place/venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$$place/lowest.txt" && \
 	NUMBA_CACHE_DIR="$$place" OMP_NUM_THREADS=1 "$$place/venv/bin/python" -m pytest -q -p no:cacheprovider $(LOWEST)
+
+newer:
+	@place=$$(mktemp -d); trap 'rm -rf "$$place"' EXIT; for version in 3.13 3.14; do \
+		python=$$(for p in python$$version "$$HOME"/.pyenv/versions/$$version.*/bin/python; do \
+			"$$p" -c '' 2>/dev/null && echo "$$p" && break; done); \
+		test -n "$$python" || { echo "not run: no Python $$version"; continue; }; \
+		"$$python" -m venv "$$place/$$version" && \
+		"$$place/$$version/bin/python" -m pip install --quiet --disable-pip-version-check . pytest hypothesis matplotlib && \
+		NUMBA_CACHE_DIR="$$place" OMP_NUM_THREADS=1 "$$place/$$version/bin/python" -m pytest -q -p no:cacheprovider $(LOWEST) || exit 1; \
+	done
 
 coverage: $(VENV)/.test
 	@OMP_NUM_THREADS=1 $(BIN)/python -m tests.covered $(ARGS)

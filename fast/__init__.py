@@ -76,7 +76,11 @@ def __getattr__(name: str) -> Any:
     elif name in _MODULES:
         value = importlib.import_module(f"{__name__}.{name}")
     elif name == "__version__":
-        value = importlib.import_module("importlib.metadata").version("refsolve")
+        metadata = importlib.import_module("importlib.metadata")
+        try:
+            value = metadata.version("refsolve")
+        except metadata.PackageNotFoundError:  # this package alone
+            value = metadata.version("refsolve-fast")
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value

@@ -10,6 +10,7 @@ an answer. `certify` bounds how far the values of any CVXPY problem are from its
 imported at the first solve; the formulas and certificates need numpy alone.
 """
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 from refsolve import (
@@ -33,6 +34,22 @@ if TYPE_CHECKING:
     from refsolve.cvxpy_problem import conjugate, dual, primal_dual, problem
     from refsolve.derivation_steps import check_step
     from refsolve.optimality import kkt
+
+
+
+def refuse_two_copies() -> None:
+    """Raise an ImportError where refsolve-fast is installed, too: either brings a package ``fast``."""
+    from importlib import metadata
+
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        metadata.version("refsolve-fast")
+        raise ImportError(
+            "refsolve and refsolve-fast are both installed, and each holds the package fast: "
+            "pip uninstall refsolve-fast refsolve, then install the one that you want"
+        )
+
+
+refuse_two_copies()
 
 #: Same as `problems`.
 list_problems = problems

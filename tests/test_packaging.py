@@ -1,11 +1,17 @@
 """What a user installs: every module, the data, the licence, and the command."""
 
+import hashlib
+import importlib.metadata
+import json
+import re
+import shutil
 import subprocess
 import sys
 import tomllib
 import zipfile
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,14 +19,86 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("refsolve", "fast", "verification")
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Names of the files in a wheel built from this checkout."""
+DISTRIBUTIONS = {"refsolve": ".", "refsolve-fast": "packaging/fast"}
+
+
+def built(place: Path, folder: Path) -> Path:
     from hatchling.builders.wheel import WheelBuilder
 
-    folder = tmp_path_factory.mktemp("wheel")
-    (built,) = WheelBuilder(str(ROOT)).build(directory=str(folder), versions=["standard"])
-    return zipfile.ZipFile(built).namelist()
+    (path,) = WheelBuilder(str(place)).build(directory=str(folder), versions=["standard"])
+    return Path(path)
+
+
+@pytest.fixture(scope="module")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The wheels built from this checkout."""
+    folder = tmp_path_factory.mktemp("wheels")
+    return {name: built(ROOT / place, folder) for name, place in DISTRIBUTIONS.items()}
+
+
+@pytest.fixture(scope="module")
+def wheel(wheels: dict[str, Path]) -> list[str]:
+    """Names of the files in the wheel of the whole."""
+    return zipfile.ZipFile(wheels["refsolve"]).namelist()
+
+
+def project(place: str) -> dict[str, Any]:
+    text = (ROOT / place / "pyproject.toml").read_text(encoding="utf-8")
+    found: dict[str, Any] = tomllib.loads(text)["project"]
+    return found
+
+
+def test_a_clean_copy_elsewhere_gives_the_same_bytes(wheels: dict[str, Path], tmp_path) -> None:
+    """Other folder, other times, other rights of the files, and nothing that was compiled here."""
+    clean = tmp_path / "clean"
+    for name in (*PACKAGES, "packaging", "docs/course/derivations"):
+        skip = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, clean / name, ignore=skip, copy_function=shutil.copyfile)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copyfile(ROOT / name, clean / name)
+    for path in clean.rglob("*.py"):
+        path.chmod(0o600)
+    for name, place in DISTRIBUTIONS.items():
+        again = built(clean / place, tmp_path)
+        assert again.name == wheels[name].name
+        one, other = (hashlib.sha256(p.read_bytes()).hexdigest() for p in (wheels[name], again))
+        assert one == other, name
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_a_wheel_holds_its_bill_of_materials(wheels: dict[str, Path], name: str) -> None:
+    with zipfile.ZipFile(wheels[name]) as wheel:
+        folder = f"{name.replace('-', '_')}-{project('.')['version']}.dist-info"
+        bill = json.loads(wheel.read(f"{folder}/sboms/{name}.cdx.json"))
+    assert bill["bomFormat"] == "CycloneDX"
+    assert bill["metadata"]["component"]["version"] == project(".")["version"]
+    licences = bill["metadata"]["component"]["licenses"]
+    assert licences == [{"expression": project(".")["license"]}]
+    own, *needed = [c["name"] for c in bill["components"]]
+    assert "fast/data/letter.npz" in own
+    asked = [re.split(r"[<>=; ]", each)[0] for each in project(DISTRIBUTIONS[name])["dependencies"]]
+    assert sorted(needed) == sorted(asked)
+
+
+def test_the_slim_distribution_is_fast_alone_as_the_whole_has_it(wheels, wheel: list[str]) -> None:
+    slim, whole = project("packaging/fast"), project(".")
+    for key in ("version", "license", "requires-python", "authors"):
+        assert slim[key] == whole[key], key
+    assert set(slim["dependencies"]) < set(whole["dependencies"])
+    assert (ROOT / "packaging/fast/LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    names = zipfile.ZipFile(wheels["refsolve-fast"]).namelist()
+    held = [n for n in names if ".dist-info/" not in n]
+    assert sorted(held) == sorted(n for n in wheel if n.startswith("fast/"))
+
+
+def test_the_whole_refuses_the_slim_distribution_beside_it(monkeypatch) -> None:
+    """pip would overwrite one `fast` by the other, and remove it with either."""
+    import refsolve
+
+    refsolve.refuse_two_copies()
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: "0.1.0")
+    with pytest.raises(ImportError, match="pip uninstall refsolve-fast refsolve"):
+        refsolve.refuse_two_copies()
 
 
 def test_wheel_holds_every_module_and_the_data(wheel: list[str]) -> None:
@@ -52,8 +130,11 @@ def test_recipe_and_citation_say_what_pyproject_says() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     recipe = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
     run = [each.replace(" ", "") for each in recipe["requirements"]["run"]]
-    # conda compiles for every Python: a marker for wheels is pip's alone
-    pip = [each.partition(";")[0] for each in project["dependencies"]]
+    # what pip needs on some Pythons only, and has as an extra on the others, conda only bounds
+    pip = [each for each in project["dependencies"] if ";" not in each]
+    some = [each.partition(";")[0] for each in project["dependencies"] if ";" in each]
+    bounded = [each.replace(" ", "") for each in recipe["requirements"]["run_constraints"]]
+    assert bounded == some == project["optional-dependencies"]["ecos"]
     assert sorted(run) == sorted([f"python{project['requires-python']}", *pip])
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert {recipe["package"]["version"], citation["version"]} == {project["version"]}

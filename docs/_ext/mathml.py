@@ -18,6 +18,9 @@ from sphinx.util.math import get_node_equation_number
 ACCENT = re.compile(
     r"<munderover>(<mi>[^<]*</mi>)(<m[in]>[^<]*</m[in]>)(<mo[^>]*>[^<]+</mo>)</munderover>"
 )
+# A brace and what stands at it, which the converter takes for the whole's index.
+GROUP = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
+BRACE = re.compile(rf"\\(?:(under)|over)brace\s*({GROUP})\s*(?(1)_|\^)\s*({GROUP})")
 # A function's name, with what stands before and after it.
 FUNCTION = re.compile(
     r"(?P<before></m(?:i|n|sub|sup|row|frac)>|[)⟩]</mo>)?"
@@ -46,6 +49,9 @@ def convert(tex: str, *, block: bool) -> str:
     # Two names that the converter does not know, by what it calls them.
     tex = re.sub(r"\\dots(?![a-zA-Z])", r"\\ldots", tex)
     tex = re.sub(r"\\iff(?![a-zA-Z])", r"\\Longleftrightarrow", tex)
+    tex = BRACE.sub(
+        lambda f: rf"\{f[1] or 'over'}set{f[3]}{{\{f[1] or 'over'}brace{f[2]}}}", tex
+    )
     try:
         mathml = str(tex2mathml(tex, as_block=block))
     except MathError as error:

@@ -44,6 +44,9 @@ def test_names_of_functions_stand_apart_and_accented_letters_keep_their_subscrip
     assert convert(r"(1-s)\log(1-s)", block=False).count(space) == 1
     assert "munderover" not in convert(r"\tilde x_i", block=False)
     assert "munderover" in convert(r"\sum_i^n x", block=True)
+    braced = convert(r"\underbrace{\Bigl(a_{i}\Bigr)}_{\ge 0}", block=True)
+    assert "<mo>⏟</mo></munder><mrow><mo>≥</mo><mn>0</mn></mrow></munder>" in braced
+    assert "</mover><mi>y</mi></mover>" in convert(r"\overbrace{a}^{y}", block=True)
 
 
 def test_a_displayed_formula_breaks_at_wide_spaces_outside_of_brackets_alone(load) -> None:

@@ -134,7 +134,35 @@ def check_certificate(state):
         assert np.linalg.norm(x - right) <= state["within"] + 1e-12
 
 
+def check_conjugate(state):
+    x, g = state["x"], state["g"]
+    name = {"hinge": "multiclass_hinge", "logistic": "softmax"}.get(state["name"])
+    if name:  # two classes, the right one ahead by x
+        loss, costs = getattr(fast.losses, name), [float(name != "softmax")]
+        value = loss.value([x, 0.0], 0, costs=[0.0, *costs])
+        conjugate = loss.conjugate([-g], costs=costs)
+        convex = value
+    elif state["name"] == "square":
+        value, conjugate, convex = x * x / 2, g * g / 2, x * x / 2
+    else:  # the suprema over a grid that holds the best points
+        value = min((x - 1) ** 2, (x + 1) ** 2)
+        points = [g / 2 + 1, g / 2 - 1]
+        conjugate = max(g * u - min((u - 1) ** 2, (u + 1) ** 2) for u in points)
+        slopes = [0.0, 2 * (x - 1), 2 * (x + 1)]
+        convex = max(h * x - abs(h) - h * h / 4 for h in slopes)
+    close(state["value"], value)
+    if np.isinf(conjugate):
+        assert state["conjugate"] is None, "no JSON has infinity"
+        return
+    close([state["conjugate"], state["line"]], [conjugate, g * x - conjugate])
+    close(state["biconjugate"], convex)
+    close(state["residual"], value + conjugate - g * x)
+    assert state["residual"] >= -1e-15
+    assert state["line"] <= convex + 1e-15
+
+
 CHECKS = {
+    "conjugate": (check_conjugate, "x"),
     "simplex_projection": (check_simplex, "a"),
     "topk_simplex": (check_solid, "a"),
     "topk_cone": (check_solid, "a"),
@@ -162,7 +190,8 @@ def test_dragged_values_are_those_of_fast(show, browser, name: str, touch: bool)
 
 
 @pytest.mark.parametrize(
-    "name", ["topk_simplex", "topk_cone", "loss_levels", "coordinate_ascent", "certificate"]
+    "name",
+    ["topk_simplex", "topk_cone", "loss_levels", "coordinate_ascent", "certificate", "conjugate"],
 )
 def test_every_choice_computes_what_fast_computes(show, browser, name: str) -> None:
     check, _ = CHECKS[name]
@@ -187,6 +216,16 @@ def test_the_browser_sees_errors_and_requests(browser, tmp_path) -> None:
     said = "\n".join(browser.errors)
     assert "asks for http://127.0.0.1:8999/x" in said
     assert "Error: no" in said
+
+
+@pytest.mark.parametrize("function", ["hinge", "logistic", "square", "hump"])
+def test_any_slope_is_a_line_below_or_none(show, browser, function: str) -> None:
+    state = show("conjugate", f=function)
+    for presses in (8, 30, 30):
+        browser.ask("document.querySelectorAll('.interactive-handle')[1].focus()")
+        browser.press("ArrowLeft", presses)
+        check_conjugate(found := state())
+    assert (found["conjugate"] is None) == (function in ("hinge", "logistic")), "the domain ends"
 
 
 @pytest.mark.parametrize("loss", ["smooth_topk_hinge_beta", "topk_entropy_alpha"])
@@ -268,7 +307,7 @@ def test_a_dragged_point_stays_under_the_pointer(show, browser, name: str) -> No
     x, y = browser.middle(".interactive-handle .halo")
     browser.drag(".interactive-handle", 20, -14, beside=4)
     moved = browser.middle(".interactive-handle .halo")
-    assert moved == pytest.approx((x + 20, y if name == "ranking" else y - 14), abs=0.1)
+    assert moved == pytest.approx((x + 20, y if name in ("ranking", "conjugate") else y - 14), abs=0.1)
 
 
 @pytest.mark.parametrize("name", CHECKS)

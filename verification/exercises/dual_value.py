@@ -8,6 +8,8 @@ Write `dual_value(X, y, A, C, k)`: D(A) for X of shape (n, d), labels y in 0..m-
 shape (n, m): the lower bound on the training problem that Fenchel's duality gives, with W =
 X'A, and minus infinity (`-np.inf`) where A is outside of its domain.
 
+It needs lecture 3 (the top-k simplex) and lecture 4 (the conjugate of the top-k hinge), too.
+
 Hints
 -----
 D(A) = -C sum_i L*(-a_i/C) - 1/2 ||X'A||^2. The conjugate in the scores is the one of
