@@ -217,7 +217,7 @@ class ConsistentTopKHinge(Loss):
 
     def parameters(self, others: int, *, given: bool = True) -> tuple[int, float]:
         """(k, gamma)."""
-        return self._checked("k", self.k, others), 0.0
+        return int(self._checked("k", self.k, others)), 0.0
 
 
 value, gradient, conjugate, prox, sdca_update = module_functions(

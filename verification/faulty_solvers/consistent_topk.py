@@ -21,19 +21,25 @@ def tau(u: Array, k: int) -> float:
     return float((sums / np.arange(1, u.size + 1)).max())
 
 
-def clipped(u: Array, total: float, cap: float) -> Array:
-    """Projection on {0 <= q <= cap, <1,q> = total}, between two of its knots."""
-    knots = (
-        np.sort(np.concatenate([u, u - cap]))
-        if cap < np.inf
-        else np.sort(np.append(u, u.min() - total))
-    )
-    sums = np.array([np.clip(u - t, 0, cap).sum() for t in knots])
-    i = int(np.searchsorted(-sums, -total, side="right")) - 1
-    i = min(max(i, 0), knots.size - 2)
-    fall = sums[i] - sums[i + 1]
-    t = knots[i] + (sums[i] - total) / fall * (knots[i + 1] - knots[i]) if fall > 0 else knots[i]
-    return np.clip(u - t, 0, cap)
+def clipped(u: Array, total: float) -> Array:
+    """Projection on {0 <= q <= 1, <1,q> = total}: the threshold lies between two of its knots."""
+    a = u - u.max()
+    knots = np.sort(np.concatenate([a, a - 1]))
+    low, high = 0, knots.size - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        more = np.clip(a - knots[middle], 0, 1).sum() > total
+        low, high = (middle, high) if more else (low, middle)
+    at = knots[low] / 2 + knots[high] / 2
+    free, full = (a > at) & (a - 1 < at), a - 1 >= at
+    t = (a[free].sum() + full.sum() - total) / free.sum() if free.any() else knots[high]
+    return np.clip(a - np.clip(t, knots[low], knots[high]), 0, 1)
+
+
+def probabilities(u: Array, a: float, slopes: Array) -> Array:
+    """Projection of (u - slopes)/a on the simplex."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return clipped((u - slopes) / a, 1.0)
 
 
 def smallest(x: Array, k: int) -> float:
@@ -85,9 +91,9 @@ def one_projection_of_two(
     """The slopes of S_k are those at the scores alone, without the part of the block at the truth."""
     r = C * weight(sample_weight)
     u, a = relative(q, y, costs), r * k_ii
-    slopes = clipped(u, k, 1.0)
+    slopes = clipped(u, k)
     u[-1] += a
-    p = clipped((u - slopes) / a, 1.0, np.inf) if a > 0 else np.eye(u.size)[np.argmax(u)]
+    p = probabilities(u, a, slopes) if a > 0 else np.eye(u.size)[np.argmax(u)]
     x = r * p[:-1]
     return np.insert(-x, y, x.sum())
 
@@ -97,7 +103,7 @@ def truth_as_curved_as_others(v: Any, k: int, t: float, costs: Costs) -> Array:
     """The prox moves the score of the truth, too: an update's bias, which the prox has not."""
     v = np.asarray(v, dtype=float)
     u = np.append(v + (0.0 if costs is None else np.asarray(costs, dtype=float)), t)
-    return v - t * clipped((u - clipped(u, k, 1.0)) / t, 1.0, np.inf)[:-1]
+    return v - t * probabilities(u, t, clipped(u, k))[:-1]
 
 
 @wrong("smooth_consistent_topk_hinge.value")
@@ -106,7 +112,7 @@ def without_the_constant(
 ) -> float:
     """gamma/2 ||p||^2 without the -1: the least loss is -gamma/2 instead of 0."""
     u = relative(scores, y, costs)
-    p = clipped((u - clipped(u, k, 1.0)) / gamma, 1.0, np.inf)
+    p = probabilities(u, gamma, clipped(u, k))
     value = u @ p - np.sort(p)[::-1][:k].sum() + 1 - gamma / 2 * (p @ p)
     return float(weight(sample_weight) * value)
 
@@ -116,7 +122,9 @@ def sparsemax_in_its_place(
     scores: Any, y: int, k: int, gamma: float, costs: Costs, sample_weight: Weight
 ) -> Array:
     """The projection of the scores themselves: the slopes of S_k are left out."""
-    x = clipped(relative(scores, y, costs) / gamma, 1.0, np.inf)[:-1] * weight(sample_weight)
+    x = probabilities(relative(scores, y, costs), gamma, np.zeros(len(scores)))[:-1] * weight(
+        sample_weight
+    )
     return np.insert(x, y, -x.sum())
 
 
@@ -139,7 +147,7 @@ def scores_divided_by_gamma_too(
     r = C * weight(sample_weight)
     u, a = relative(q, y, costs), r * k_ii + gamma
     u[-1] += a
-    x = r * clipped((u - clipped(u, k, 1.0)) / a, 1.0, np.inf)[:-1]
+    x = r * probabilities(u, a, clipped(u, k))[:-1]
     return np.insert(-x, y, x.sum())
 
 
@@ -148,4 +156,4 @@ def step_without_gamma(v: Any, k: int, gamma: float, t: float, costs: Costs) -> 
     """The prox of the hinge without gamma, with the truth's score as in an update."""
     v = np.asarray(v, dtype=float)
     u = np.append(v + (0.0 if costs is None else np.asarray(costs, dtype=float)), t)
-    return v - t * clipped((u - clipped(u, k, 1.0)) / t, 1.0, np.inf)[:-1]
+    return v - t * probabilities(u, t, clipped(u, k))[:-1]
