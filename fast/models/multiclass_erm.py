@@ -51,7 +51,6 @@ from fast.families.hinges import Hinge as TopKHinge
 from fast.kernels.hinges import ALPHA, BETA
 from fast.losses.truncated_topk_entropy import TruncatedTopKEntropy as TruncatedEntropy
 from fast.solvers.active_set import Race
-from fast.solvers.binary_hinge import fits
 from fast.solvers.checkpoint import Checkpoint
 from fast.solvers.orthonormal import badly_scaled
 from fast.solvers.rows import is_sparse
@@ -186,7 +185,7 @@ class _Run(TrainingRun):
         self.X, self.y, self.r, self.m, self.loss, self.seed = X, y, r, m, loss, seed
         self.tol, self.max_iter, self.n_jobs = tol, max_iter, n_jobs
         self.name, self.race = choose_solver(solver, X, r, loss, m), Race()
-        self.pair = not isinstance(X, Source) and fits(X, m, loss)
+        self.pair = m == 2 and is_sparse(X) and solver_class("pair").fits(X, m, loss)
         pulse = getattr(report, "pulse", None)
         self.state = TrainingState(started=time.perf_counter(), pulse=pulse)
         self.algorithm = self.make(self.name, r)

@@ -264,7 +264,7 @@ class TwoClassHinge(BinaryHinge):
     """The multiclass hinge of two classes; see :func:`fast.models.multiclass_erm.train`."""
 
     NEEDS = "lists"
-    part = 0.5
+    part, fits = 0.5, staticmethod(fits)
 
     def __init__(self, X: Any, y: np.ndarray, r: np.ndarray, m: int, loss: Any, seed: int) -> None:
         super().__init__(X, y, 2.0 * r, 1.0, seed)
