@@ -38,9 +38,9 @@ def one_row(
 
 
 def _svc(half: bool) -> dict[str, peers.Trainer]:
-    options = {"name": "LinearSVC", "loss": "hinge", "max_iter": 20_000, "half": half}
+    fit = partial(one_row, name="LinearSVC", half=half, loss="hinge", max_iter=20_000)
     judged = partial(peers.objective, loss="multiclass_hinge" if half else "ova_hinge")
-    return {"liblinear": peers.Trainer(partial(one_row, **options), judged)}
+    return {"liblinear": peers.Trainer(fit, judged)}
 
 
 TWO = {
