@@ -9,6 +9,7 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
 
 _FLAGS = ("nnan", "nsz")
 _PAIR = types.float64(types.float64, types.float64)
@@ -118,3 +119,20 @@ def single(typing_context: Any, n: Any) -> Any:
         return builder.bitcast(arguments[0], ir.FloatType())
 
     return types.float32(types.uint32), generate
+
+
+@intrinsic
+def prefetch(typing_context: Any, array: Any, place: Any) -> Any:
+    """Ask for the line of the cache that array[place] is in; it may lie behind the end."""
+    byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = make_array(signature.args[0])(context, builder, arguments[0]).data
+        place = builder.gep(data, [arguments[1]])
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        call = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        to_read, near, of_data = number(0), number(3), number(1)
+        builder.call(call, [builder.bitcast(place, byte), to_read, near, of_data])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), generate

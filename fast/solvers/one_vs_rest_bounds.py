@@ -80,22 +80,25 @@ def _bounds(
 
 def sums(
     X: Any, W: np.ndarray, A: Any, own: np.ndarray, r: np.ndarray, loss: Any, y: Any, seen: Any = None,
-    out: Any = None,
+    out: Any = None, norms: Any = None,
 ) -> list[Any]:  # fmt: skip
     """What `bounds_of_sums` needs of a block of examples, in the arithmetic of W.
 
     Over the examples: losses; what A gains, the sizes of that, what had to be moved times norms, and what that
     costs; A'X; rounding in it. Without A the slopes of a smooth loss at W are taken, one-vs-all.
-    ``seen(f)`` is called with the scores; A that the logistic loss has at W goes to ``out``.
+    ``seen(f)`` is called with the scores; A that the logistic loss has at W goes to ``out``. ``norms`` are
+    `row_norms`, if they are known.
     """
     real: Any = W.dtype.type
-    norms, d, eps = row_norms(X), X.shape[1], real(np.finfo(real).eps)
+    norms = row_norms(X) if norms is None else norms
+    eps = real(np.finfo(real).eps)
+    terms = int(np.diff(X.indptr).max(initial=0)) if is_sparse(X) else X.shape[1]
     lengths = np.sqrt((W * W).sum(axis=1)).max()
     rows, mass = X.astype(real, copy=False), r.astype(real)[:, None]
     f = np.asarray(rows @ W.T, dtype=real)
     if seen is not None:
         seen(f)
-    slip = (d + 8) * eps * norms[:, None] * lengths
+    slip = (terms + 8) * eps * norms[:, None] * lengths
     slip = slip + 4 * eps * (1 + np.abs(f).max(axis=1))[:, None]
     if real is np.float64 and loss.variant == LOGISTIC and np.isfinite(f.sum()):
         a = np.empty(f.shape) if out is None or not out.flags.c_contiguous else out

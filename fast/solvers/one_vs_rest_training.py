@@ -14,7 +14,9 @@ have one right label, and their problem is one for each class.
 | "proximal" | a few passes of "sdca", then the proximal point method whose    | hinges                |
 |            | inner problems are solved as by "lbfgs"                         |                       |
 | "lbfgs"    | quasi-Newton steps with a homotopy in C                         | smooth losses         |
-| "sdca"     | coordinate ascent over rows, exact updates of all their classes | hinges, also smooth   |
+| "sdca"     | coordinate ascent over rows, exact updates of all their classes | hinges, also smooth;  |
+|            |                                                                 | first for two classes |
+|            |                                                                 | on CSR                |
 | "auto"     | the first of these that fits                                    |                       |
 
 Problems with n*m*d <= 20 000 are solved to rounding (at most 100 iterations more), whatever ``tol``.
@@ -37,6 +39,7 @@ from fast.models.multiclass_erm import (
     POLISHED_SIZE,
     TrainingResult,
 )
+from fast.solvers.binary_hinge import OneVsAllHinge, fits
 from fast.solvers.binary_logistic import OneVsAllNewtonSolver
 from fast.solvers.class_newton import ClassNewtonSolver
 from fast.solvers.one_vs_rest_ascent import SignedAscent
@@ -50,13 +53,14 @@ SOLVERS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def fitting(loss: Signed, X: Any) -> list[str]:
-    """The solvers that can train a loss on these rows, the best first."""
+def fitting(loss: Signed, X: Any, m: int) -> list[str]:
+    """The solvers that can train a loss of m classes on these rows, the best first."""
     if loss.variant == LOGISTIC:
         return ["newton", "lbfgs"]
     found = ["newton"] if loss.variant == BOX and ClassNewtonSolver.fits(X) else []
     if not loss.smooth:
-        return [*found, "proximal", "sdca"]
+        first, second = ("sdca", "proximal") if fits(X, m, loss) else ("proximal", "sdca")
+        return [*found, first, second]
     return [*found, "lbfgs", *(["sdca"] if loss.variant < LOGISTIC else [])]
 
 
@@ -105,7 +109,7 @@ def train(
     fast.errors.InvalidParameterError
         The solver cannot train this loss on these rows.
     """
-    known = fitting(loss, X)
+    known = fitting(loss, X, own.shape[1])
     if solver != "auto" and solver not in known:
         object_name = type(loss).__module__.rpartition(".")[2]
         given = f"{solver!r} for {object_name} on {X.shape[1]} features"
@@ -114,12 +118,16 @@ def train(
     run, state = TrainingRun(report), TrainingState(started=time.perf_counter())
     n, m = own.shape
     with nullcontext() if n_jobs is None else one_blas_thread():
-        binary = name == "newton" and loss.variant == LOGISTIC
-        cls: Any = OneVsAllNewtonSolver if binary else SOLVERS[name]
+        cls: Any = SOLVERS[name]
+        if name == "newton" and loss.variant == LOGISTIC:
+            cls = OneVsAllNewtonSolver
+        elif name == "sdca" and fits(X, m, loss):
+            cls = OneVsAllHinge
         algorithm = cls(X, y, own, r, loss, seed)
         if name == "lbfgs":
             algorithm.passes.n_jobs = resolve(n_jobs)
-        at_zero = loss.values(np.zeros((n, m)), y)
+        some = y[:1] if y.ndim == 1 else y  # with one right label all rows have the same loss
+        at_zero = np.broadcast_to(loss.values(np.zeros((len(some), m)), some), n)
         entropy = float(r @ at_zero) if loss.variant == ENTROPY else 0.0
         dual = float(r @ np.log(np.maximum(own.sum(axis=1), 1))) if entropy else 0.0
         state.record(0, float(r @ at_zero), dual, np.zeros((m, X.shape[1])))
@@ -152,5 +160,5 @@ def _warmup() -> None:
     for object_name in ("ova_hinge", "ova_logistic", "multilabel_hinge", "multilabel_entropy"):
         loss: Any = named(object_name)
         labels = own if loss.indicated else y
-        for solver in fitting(loss, X):
+        for solver in fitting(loss, X, 3):
             train(X, labels, own, np.full(12, 9.0), loss, max_iter=4, solver=solver)

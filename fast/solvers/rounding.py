@@ -82,8 +82,13 @@ def down(value: Any) -> float:
 def row_norms(X: Any) -> np.ndarray:
     """Upper bounds on ||x_i||, in float64."""
     short = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-    squares = np.maximum(squared_norms(short), TINY)  # which it takes for 0
-    return np.asarray(np.sqrt(squares) * (1.0 + (X.shape[1] + 4) * EPS))
+    return bounded_norms(squared_norms(short), X.shape[1])
+
+
+def bounded_norms(squares: np.ndarray, d: int) -> np.ndarray:
+    """The same from sums of d squares in float64."""
+    squares = np.maximum(squares, TINY)  # below which they may be taken for 0
+    return np.asarray(np.sqrt(squares) * (1.0 + (d + 4) * EPS))
 
 
 class Rows:

@@ -20,9 +20,9 @@ SOLVERS = {
     "interior": ("simplex_interior", "SimplexInteriorSolver"),
 }
 WITHIN = {  # "active" on CSR data with too many weights for "interior", and on rows that are read;
-    # "newton" for logistic losses of two classes
+    # "newton" for logistic losses of two classes, and "active" for the hinge of two on CSR data
     "sparse": ("sparse_set", "SparseSetSolver"), "blocks": ("block_lists", "BlockListSolver"),
-    "binary": ("binary_logistic", "TwoClassNewtonSolver"),
+    "binary": ("binary_logistic", "TwoClassNewtonSolver"), "pair": ("binary_hinge", "TwoClassHinge"),
 }  # fmt: skip
 GENERAL = ("newton", "lbfgs", "sdca", "active", "fista")  # the order that "auto" looks in
 WEAK = 0.02  # mean r_i ||x_i||^2 / gamma from which on the class lists win

@@ -27,10 +27,11 @@ def test_every_case_has_a_line_for_each_gap(monkeypatch: pytest.MonkeyPatch) -> 
     assert all(line["gap"] <= line["gap asked"] and line["ratio"] > 0.0 for line in found)
 
 
-def test_peers_of_two_classes_minimise_the_one_vs_all_problem() -> None:
+@pytest.mark.parametrize("loss", [loss for loss in two_classes.RIVALS if loss != "softmax"])
+def test_peers_of_two_classes_minimise_our_problem(loss: str) -> None:
     X, y = few(2)
-    lower = trained(fitted("one-vs-rest logistic", X, y, 2.0, 1e-9), X, y).dual
-    for peer in two_classes.TWO.values():
+    lower = trained(fitted(loss, X, y, 2.0, 1e-9), X, y).dual
+    for peer in two_classes.RIVALS[loss].values():
         found = peers.match(X, y, 2.0, lower, 1e-5, peer)
         assert found.reached
         assert found.suboptimality >= -1e-12

@@ -17,6 +17,7 @@ _SIMD: dict[str, Any] = {
     "plus": lambda total, term: total + term,
     "fused": lambda x, y, z: x * y + z,
     "bits": lambda x: np.int64(struct.unpack("<q", struct.pack("<d", x))[0]),
+    "prefetch": lambda array, place: None,
     "from_bits": lambda n: np.float64(struct.unpack("<d", struct.pack("<q", int(n)))[0]),
 }
 
