@@ -91,13 +91,19 @@ def test_match_says_when_the_target_is_out_of_reach(problem: tuple[np.ndarray, n
     assert found.suboptimality > 1e-6
 
 
-@pytest.mark.parametrize("name", [*peers.TWO_LOGISTIC, *peers.TWO_HINGE])
+TWO = {
+    **{("two-class logistic", name): peer for name, peer in peers.TWO_LOGISTIC.items()},
+    **{("two-class hinge", name): peer for name, peer in peers.TWO_HINGE.items()},
+    ("hinge", "liblinear"): peers.TWO_MULTICLASS,
+}
+
+
+@pytest.mark.parametrize(("loss", "name"), TWO)
 def test_peers_of_two_classes_reach_what_ours_certifies(
-    name: str, problem: tuple[np.ndarray, np.ndarray]
+    loss: str, name: str, problem: tuple[np.ndarray, np.ndarray]
 ) -> None:
     X, y = problem[0], (problem[1] > 0).astype(np.int64)
-    trainer = {**peers.TWO_LOGISTIC, **peers.TWO_HINGE}[name]
-    loss = "two-class hinge" if name in peers.TWO_HINGE else "two-class logistic"
+    trainer = TWO[loss, name]
     lower = fitted(loss, X, y, 0.3, 1e-9).dual_objective_
     try:
         W = trainer.fit(X, y, 0.3, 1e-7).coef_

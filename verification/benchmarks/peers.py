@@ -125,17 +125,22 @@ def snapml(X: Any, y: np.ndarray, C: float, tol: float, name: str) -> Any:
     return fit_quietly(model, X, 2.0 * y - 1.0)
 
 
-def _two_rows(X: Any, y: np.ndarray, C: float, tol: float, *, fit: Any, **options: Any) -> Any:
-    """A peer's row w of two classes as -w and w, the one-vs-all model that it is."""
-    model = fit(X, y, C, tol, **options)
-    w = np.reshape(model.coef_, (1, -1))
+def _two_rows(
+    X: Any, y: np.ndarray, C: float, tol: float, *, fit: Any, part: float, **options: Any
+) -> Any:
+    """A peer's row w of two classes as -w and w, the one-vs-all model that it is.
+
+    ``part`` 1/2: of twice the C, -w/2 and w/2, the multiclass model.
+    """
+    model = fit(X, y, C / part, tol, **options)
+    w = part * np.reshape(model.coef_, (1, -1))
     model.coef_ = np.vstack([-w, w])
     return model
 
 
-def two_classes(loss: str, fit: Any = classifier, /, **options: Any) -> Trainer:
+def two_classes(loss: str, fit: Any = classifier, /, part: float = 1.0, **options: Any) -> Trainer:
     """A peer of two classes, labels 0 and 1, that minimises 1/2 ||w||^2 + C sum_i L."""
-    return Trainer(partial(_two_rows, fit=fit, **options), partial(objective, loss=loss))
+    return Trainer(partial(_two_rows, fit=fit, part=part, **options), partial(objective, loss=loss))
 
 
 def libsvm(
@@ -188,6 +193,7 @@ TWO_HINGE = {
     "liblinear": two_classes("ova_hinge", **_HINGE),
     "snapml": two_classes("ova_hinge", snapml, name="SupportVectorMachine"),
 }
+TWO_MULTICLASS = two_classes("multiclass_hinge", part=0.5, **_HINGE)
 RBF = {
     "LIBSVM": Trainer(libsvm, kernel_objective),
     "sklearnex": Trainer(partial(libsvm, package="sklearnex"), kernel_objective),

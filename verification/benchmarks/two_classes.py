@@ -21,35 +21,8 @@ from verification.benchmarks.timing import one_thread
 from verification.certificates import trained
 
 GAPS, SHARP, REPEATS = (1e-3, 1e-6), 1e-8, 3
+SKLEARN = {name: peer for name, peer in peers.TWO_LOGISTIC.items() if name.startswith("sklearn ")}
 WIDEST = 1000  # features up to which newton-cholesky is tried
-
-
-def one_row(
-    X: Any, y: np.ndarray, C: float, tol: float, *, name: str, half: bool = False, **options: Any
-) -> Any:
-    """A fitted classifier whose row w became -w and w, the one-vs-all model that it is.
-
-    ``half``: of twice the C, -w/2 and w/2, the multiclass model.
-    """
-    C, part = (2.0 * C, 0.5) if half else (C, 1.0)
-    model = peers.classifier(X, y, C, tol, name=name, rest=False, **options)
-    model.coef_ = part * np.vstack([-model.coef_, model.coef_])
-    return model
-
-
-def _svc(half: bool) -> dict[str, peers.Trainer]:
-    fit = partial(one_row, name="LinearSVC", half=half, loss="hinge", max_iter=20_000)
-    judged = partial(peers.objective, loss="multiclass_hinge" if half else "ova_hinge")
-    return {"liblinear": peers.Trainer(fit, judged)}
-
-
-TWO = {
-    f"sklearn {solver}": peers.Trainer(
-        partial(one_row, name="LogisticRegression", solver=solver, max_iter=2000),
-        partial(peers.objective, loss="ova_logistic")
-    )
-    for solver in ("lbfgs", "newton-cholesky", "liblinear")
-}
 
 
 def _mixture(n: int, d: int, apart: float, falls: float) -> tuple[np.ndarray, np.ndarray]:
@@ -133,9 +106,9 @@ CASES: dict[str, tuple[str, tuple[float, ...], Callable[[], tuple[Any, np.ndarra
 
 RIVALS = {
     "softmax": {"sklearn lbfgs": peers.LOGISTIC},
-    "one-vs-rest logistic": TWO,
-    "one-vs-rest hinge": _svc(False),
-    "hinge": _svc(True),
+    "one-vs-rest logistic": SKLEARN,
+    "one-vs-rest hinge": {"liblinear": peers.TWO_HINGE["liblinear"]},
+    "hinge": {"liblinear": peers.TWO_MULTICLASS},
 }
 
 
