@@ -9,7 +9,9 @@ from fast._validation import MAGNITUDE, number
 from fast.errors import InvalidParameterError
 from fast.estimators.multiclass import MulticlassLinearModel
 from fast.families import Loss
+from fast.losses.consistent_topk_hinge import ConsistentTopKHinge
 from fast.losses.ordered_weighted_hinge import OrderedWeightedHinge
+from fast.losses.smooth_consistent_topk_hinge import SmoothConsistentTopKHinge
 from fast.models.multiclass_erm import VARIANTS, TopKHinge
 
 
@@ -23,7 +25,10 @@ class TopKSVC(MulticlassLinearModel):
 
     * ``variant="alpha"``: max(0, (z_[1] + ... + z_[k])/k);
     * ``variant="beta"``: (max(0, z_[1]) + ... + max(0, z_[k]))/k;
-    * ``gamma > 0``: its smoothing max_p <z,p> - gamma/2 ||p||^2 over the top-k simplex;
+    * ``variant="consistent"``: 1 + max(f_[1] - 1, tau) - f_y, sum_j max(0, f_j - tau) = k over all classes,
+      with top-k optimal minimisers of the risk; no upper bound of the top-k error;
+    * ``gamma > 0``: its smoothing max_p <z,p> - gamma/2 ||p||^2 over the top-k simplex, and for "consistent"
+      gamma/2 (||p||^2 - 1) added to the conjugate, p the probabilities of all classes;
     * ``beta``: beta_1 max(0, z_[1]) + beta_2 max(0, z_[2]) + ..., in the place of the others.
 
     k = 1 is the multiclass SVM of Crammer and Singer.
@@ -33,8 +38,8 @@ class TopKSVC(MulticlassLinearModel):
     k : int, default=1
         Number of guesses the loss allows, 1 <= k <= n_classes - 1; with ``beta`` only those of
         ``predict_topk``.
-    variant : {"alpha", "beta"}, default="alpha"
-        Which of the two losses.
+    variant : {"alpha", "beta", "consistent"}, default="alpha"
+        Which of the losses; "consistent" is trained by solver "sdca".
     gamma : float, default=0.0
         Smoothing, >= 0; 0 is the hinge itself.
     C : float, default=1.0
@@ -98,7 +103,7 @@ class TopKSVC(MulticlassLinearModel):
     ----------
     Lapin, Hein, Schiele, "Top-k Multiclass SVM", NIPS 2015 (alpha, beta); "Loss Functions for
     Top-k Error", CVPR 2016 (smoothing). The alpha loss sums over the other classes, which is what
-    the published dual and update belong to.
+    the published dual and update belong to. "consistent" for k = 1: Duchi, Khosravi, Ruan 2018.
 
     Examples
     --------
@@ -142,9 +147,12 @@ class TopKSVC(MulticlassLinearModel):
             loss = OrderedWeightedHinge(self.beta)
             loss.weights(n_classes - 1)
             return loss
-        if not isinstance(self.variant, str) or self.variant not in VARIANTS:
+        if not isinstance(self.variant, str) or self.variant not in (*VARIANTS, "consistent"):
             raise InvalidParameterError(
-                "variant", repr(self.variant), "'alpha' or 'beta'", "choose one of the two losses"
+                "variant",
+                repr(self.variant),
+                "'alpha', 'beta' or 'consistent'",
+                "choose one of the losses",
             )
         gamma = number("gamma", self.gamma)
         if gamma != 0.0 and not 1.0 / MAGNITUDE <= gamma <= MAGNITUDE:
@@ -161,4 +169,7 @@ class TopKSVC(MulticlassLinearModel):
                 "a smooth loss",
                 "set gamma > 0 or solver='active'",
             )
-        return TopKHinge.named(self.variant, self._check_k(n_classes), gamma)
+        k = self._check_k(n_classes)
+        if self.variant == "consistent":
+            return SmoothConsistentTopKHinge(k, gamma) if gamma > 0 else ConsistentTopKHinge(k)
+        return TopKHinge.named(self.variant, k, gamma)

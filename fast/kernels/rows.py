@@ -36,7 +36,7 @@ operation: int  # of a loop: branches of the others are cut before it is compile
 
 OPERATIONS = 5
 VALUE, GRADIENT, UPDATE, PROX, CONJUGATE = range(OPERATIONS)
-SCRATCH = 6  # rows of the scratch space
+SCRATCH = 7  # rows of the scratch space
 
 
 def prox_row(p, v, costs, t, out, z, work):

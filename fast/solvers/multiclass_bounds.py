@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fast.families.hinges import Hinge
+from fast.losses.consistent_topk_hinge import ConsistentTopKHinge
 from fast.losses.ordered_weighted_hinge import OrderedWeightedHinge
 from fast.solvers.certified_rows import entropy_masses, hinge_bounds, hinge_masses
 from fast.solvers.rounding import EPS, confirmed, down, precisions, row_norms, up
@@ -120,6 +121,7 @@ class _Level:
         self.m, self.hinge = len(W), isinstance(loss, Hinge)
         ordered = isinstance(loss, OrderedWeightedHinge)
         self.weights = loss.weights(self.m - 1).astype(real) if ordered else None
+        self.consistent = isinstance(loss, ConsistentTopKHinge)
         self.compiled = real is np.float64
         self.rows = max(min(AT_ONCE, SCORES // self.m), min(AT_ONCE, LEAST))
         self.summed = self.rows if self.compiled else max(LEAST, int(np.sqrt(self.n)))  # in a row
@@ -252,6 +254,9 @@ class _Level:
             if self.weights is not None:
                 change += 4 * EPS * (1 + abs(f).max(axis=1))  # of the margins
                 return (mass * (values + change * self.weights.sum())).sum()
+            if self.consistent:  # from probabilities that maximise it up to their rounding
+                size = 1 + loss.parameters(m - 1)[1] + abs(f).max(axis=1)
+                return (mass * (values + change + (m + EVALUATED) * EPS * size)).sum()
             steep = np.where(change < 0.5, values / (1 - np.minimum(change, 0.5)), np.inf)
             return (mass * np.minimum(steep, values + change)).sum()
         k, gamma = loss.k, self.real(loss.gamma)
@@ -296,7 +301,7 @@ class _Level:
 
     def _compiled_blocks(self, rows: slice, spread: np.ndarray, x: Any) -> tuple[Any, Any]:
         """In float64; ``spread[j]`` grows by sum_i |a_ij| norms_i. ``x``: dual variables to overwrite, if any."""
-        if self.weights is not None:
+        if self.weights is not None or self.consistent:
             return self._blocks(rows, spread)
         part, loss = self._cut(self.dual_variables, rows) if x is None else x, self.loss
         args = rows.start, self.y, self.r, self.norms
@@ -347,11 +352,13 @@ class _Level:
             most = np.cumsum(self.weights) * r[:, None] * (1 - 4 * self.m * self.eps)
             share = np.divide(most, sums, out=np.ones_like(sums), where=sums > most)
             return x, delta + (1 - share.min(axis=1)) * x.sum(axis=1)
-        k = self.loss.k
-        s, top = x.sum(axis=1), x.max(axis=1)
-        if self.loss.variant == 0 and k > 1:
+        s, k = x.sum(axis=1), 1 if self.consistent else self.loss.k
+        if k == 1:
+            return x, delta + np.maximum(s - r, 0)
+        top = x.max(axis=1)
+        if self.loss.variant == 0:
             delta += 2 * k * k * np.maximum(top - s / k, 0)
-        elif k > 1:
+        else:
             delta += np.maximum(x - (r / k)[:, None], 0).sum(axis=1)
         return x, delta + np.maximum(s - r, 0)
 
@@ -364,6 +371,11 @@ class _Level:
         if self.hinge:
             return s - self.real(self.loss.gamma) / 2 * (x * x).sum(axis=1) / safe
         q = x / safe[:, None]
+        if self.consistent:  # of (q, 1 - s), in the place of the entry at y, all but the k largest
+            k, gamma = self.loss.parameters(self.m - 1)
+            s = np.minimum(q.sum(axis=1), 1)
+            square = s * (2 - s) - (q * q).sum(axis=1)
+            return mass * (_below(q, 1 - s, k) + self.real(gamma) / 2 * square)
         s = np.minimum(q.sum(axis=1), 1)  # of s near 0, log(1 - s) keeps no digit
         slope = -np.log1p(-np.where(s < 1, s, 0))  # what rounding in s costs
         rest = (1 - s) * slope - (self.m + 4) * self.eps * s * slope
@@ -376,7 +388,14 @@ class _Level:
             return np.zeros(len(x))
         if self.hinge:
             return self.real(self.loss.gamma) * x.max(axis=1) / safe
+        if self.consistent:
+            return np.full(len(x), self.real(2 * self.loss.parameters(self.m - 1)[1]))
         return np.full(len(x), self.real(750))  # log of the smallest float64
+
+
+def _below(q: Any, rest: Any, k: int) -> Any:
+    """Sums of all but the k largest entries of rows with one more each, where an entry is 0."""
+    return np.sort(np.column_stack([q, rest]), axis=1)[:, : q.shape[1] + 1 - k].sum(axis=1)
 
 
 def _x_log_x(x: Any) -> Any:

@@ -109,6 +109,11 @@ def maximiser(generator: Quadratic, domain: Domain, z: Vector) -> Vector:
     point, rho, curvature = generator.reduced(z, ZERO, False)
     if curvature > 0:
         return project(domain, point, Fraction(rho))
+    if attained := getattr(generator, "attained", None):
+        x = attained(z)
+        if domain.violation(x) == 0 and generator.gap(domain, z, x) == 0:
+            return x
+        raise UncertainError("the loss is not attained where its generator says")
     part = domain.cut(Fraction(1))
     best = Fraction(f.single(part.support(point)))
     sizes = max((abs(v) for v in point.tolist()), default=ZERO)

@@ -60,6 +60,7 @@ class Core:
     b, rho : point and weight of the squared sum; ``linear`` means: maximise <b,x> - rho/2 s^2 instead.
     spread : size of the floats from which b is computed, in the units of b.
     unit : one unit of these floats, in the units of b.
+    excess : what a linear objective lacks at x of that of a conjugate with kinks, if it has some.
     """
 
     domain: Domain
@@ -68,6 +69,7 @@ class Core:
     linear: bool
     spread: float
     unit: Fraction = Fraction(1)
+    excess: Callable[[Vector], Any] | None = None
 
 
 def _plain(module: Any, given: Mapping[str, Any], numbers: Numbers = EXACT) -> dict[str, Any]:
@@ -182,8 +184,12 @@ def core(instance: Instance, numbers: Numbers = EXACT) -> Core:
     b, rho, curvature = quadratic.reduced(z, numbers.scalar(beta), coupled)
     linear = bool(curvature == 0)
     unit = Fraction(1) if linear else 1 / exact(curvature)
+    spread += float(getattr(quadratic, "unit", 0.0))  # of slopes that are in b
     b_spread = spread if linear else number(exact(spread) * unit)
-    return Core(form.domain, b, numbers.scalar(rho), linear, b_spread, unit)
+    excess = None
+    if linear and (kinks := getattr(quadratic, "excess", None)):
+        excess = functools.partial(kinks, q=quadratic.weights(z))  # type: ignore[attr-defined]
+    return Core(form.domain, b, numbers.scalar(rho), linear, b_spread, unit, excess)
 
 
 def curvature_of(instance: Instance) -> tuple[Fraction, bool]:

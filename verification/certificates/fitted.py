@@ -101,7 +101,9 @@ def loss_of(estimator: Any) -> tuple[str, dict[str, Any]]:
         return "ordered_weighted_hinge", {"beta": estimator.beta}
     if not hasattr(estimator, "truncated"):
         gamma = float(estimator.gamma)
-        object_name = f"{'smooth_' if gamma > 0 else ''}topk_hinge_{estimator.variant}"
+        variant = estimator.variant
+        name = f"{variant}_topk_hinge" if variant == "consistent" else f"topk_hinge_{variant}"
+        object_name = f"{'smooth_' if gamma > 0 else ''}{name}"
         return object_name, {"k": k, "gamma": gamma if gamma > 0 else None}
     if estimator.truncated:
         return "softmax", {"kept": estimator.kept_}

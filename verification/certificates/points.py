@@ -97,7 +97,11 @@ def by_gap(instance: Instance, answer: np.ndarray, dual: Any = None) -> Judgemen
     if dual is not None and not core.linear:
         sharper = _gap_of(core, feasible, g, dual)
         gap = gap if sharper is None else min(gap, sharper)
-    known = d, norm(g), number(core.rho), point, number(radius)
+    steep = norm(g)
+    if core.excess is not None:
+        gap += core.excess(feasible)
+        steep += 2 * d**0.5  # and the truth's
+    known = d, steep, number(core.rho), point, number(radius)
     bound = tolerance.fw_gap(allowed, *known)
     limit, slack = number(bound), tolerance.slack(instance, d)
     # in proportion to rounding: what is of second order in a promise is not counted on for another

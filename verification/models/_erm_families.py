@@ -53,6 +53,7 @@ def estimator(loss: str, given: Params) -> tuple[str, dict[str, Any]] | None:
     from fast.families.entropies import Entropy
     from fast.families.hinges import Hinge
     from fast.kernels.hinges import BETA
+    from fast.losses.consistent_topk_hinge import ConsistentTopKHinge
     from fast.losses.ordered_weighted_hinge import OrderedWeightedHinge
 
     for name in ("OneVsAllClassifier", "MultilabelClassifier"):
@@ -66,6 +67,8 @@ def estimator(loss: str, given: Params) -> tuple[str, dict[str, Any]] | None:
         return "TopKLogisticRegression", {"k": found.k, **variant}
     if isinstance(found, Hinge):
         return "TopKSVC", {"k": found.k, "gamma": found.gamma, **variant}
+    if isinstance(found, ConsistentTopKHinge):
+        return "TopKSVC", {"variant": "consistent", **given}
     if isinstance(found, OrderedWeightedHinge):
         return "TopKSVC", {"beta": found.beta}
     return None

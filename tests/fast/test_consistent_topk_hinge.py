@@ -1,0 +1,272 @@
+"""The consistent top-k hinges against certificates, naive twins and exact arithmetic; wrong ones are refused."""
+
+from fractions import Fraction
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_digits
+
+import fast
+import refsolve
+from fast.errors import InvalidParameterError
+from fast.losses.consistent_topk_hinge import ConsistentTopKHinge
+from fast.losses.smooth_consistent_topk_hinge import SmoothConsistentTopKHinge
+from fast.models.multiclass_erm import train
+from fast.solvers.multiclass_bounds import claims
+from refsolve import certificates
+from refsolve.generators import Point
+from refsolve.generators.top_sum import TopSum
+from refsolve.proofs import rationals
+from refsolve.proofs.domain import Domain
+from verification.certificates.model import erm
+
+NAMES = "consistent_topk_hinge", "smooth_consistent_topk_hinge"
+SIMPLEX = Domain("topk_simplex_alpha", {"k": 1, "r": Fraction(1)})
+
+
+def naive(u, y, k, gamma=0.0):
+    """The loss at scores, from the set of those above tau; smooth: from q and p, each by bisection."""
+    order = np.sort(u)[::-1]
+    if not gamma:
+        tau = max((order[:n].sum() - k) / n for n in range(1, len(u) + 1))
+        return 1 + max(order[0] - 1, tau) - u[y]
+    q = clipped(u, k, 1.0)
+    p = clipped((u - q) / gamma, 1.0, np.inf)
+    return u @ p - np.sort(p)[::-1][:k].sum() + 1 - gamma / 2 * (p @ p - 1) - u[y]
+
+
+def clipped(a, total, cap):
+    low, high = a.min() - total - 1, a.max()
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.clip(a - middle, 0, cap).sum() > total else (low, middle)
+    return np.clip(a - low, 0, cap)
+
+
+def drawn(rng, size):
+    m = int(rng.choice([2, 3, 4, 6, 12]))
+    f = rng.normal(size=m) * size
+    given = {"k": int(rng.integers(1, m))}
+    name = NAMES[int(rng.integers(2))]
+    if name == NAMES[1]:
+        given["gamma"] = float(10.0 ** rng.uniform(-2, 1))
+    return name, np.round(f * 2) / 2 if rng.random() < 0.4 else f, int(rng.integers(m)), given
+
+
+def test_every_operation_is_certified(rng):
+    for _ in range(25):
+        name, f, y, given = drawn(rng, 10.0 ** rng.uniform(-2, 2))
+        loss, costs = getattr(fast.losses, name), rng.integers(0, 3, len(f)) / 2
+        costs[y] = 0.0
+        own, t = np.delete(costs, y), float(10.0 ** rng.uniform(-2, 2))
+        k_ii, x = float(rng.choice([0.0, t])), rng.dirichlet(np.ones(len(f)))[1:]
+        u, a = loss.prox(f[1:], t=t, costs=own, **given), {"k_ii": k_ii, "C": 0.7}
+        for proof in (
+            certificates.loss_value(name, loss.value(f, y, costs=costs, **given), f, y, costs=costs, **given),
+            certificates.gradient(name, loss.gradient(f, y, costs=costs, **given), f, y, costs=costs, **given),
+            certificates.prox(name, u, f[1:], t=t, costs=own, **given),
+            certificates.sdca_update(name, loss.sdca_update(f, y, **a, **given), f, y, **a, **given),
+            certificates.conjugate(name, float(loss.conjugate(x, **given)), x, **given),
+        ):  # fmt: skip
+            assert proof.gap <= 1e-13 * proof.scale
+            assert proof.violation <= 1e-14
+
+
+def test_a_prox_with_the_truth_barely_among_those_above():
+    """Newton's first steps end beside 0, where no other class is inside of the interval."""
+    u = fast.losses.consistent_topk_hinge.prox([1.0, 1.0, 1.0], k=3, t=0.25)
+    np.testing.assert_allclose(u, np.full(3, 15 / 16), rtol=1e-15)
+
+
+def test_values_are_those_of_the_definition_and_rows_do_not_depend_on_each_other(rng):
+    for _ in range(100):
+        name, f, y, given = drawn(rng, 2.0)
+        loss = getattr(fast.losses, name)
+        value = loss.value(f, y, **given)
+        assert abs(value - naive(f, y, **given)) < 1e-10
+        both = loss.value(np.stack([f[::-1], f]), [0, y], **given)
+        assert both[1] == value
+        assert value >= 0
+        hinge = fast.losses.consistent_topk_hinge.value(f, y, k=given["k"])
+        most = given.get("gamma", 0.0) / 2 * (1 - 1 / len(f))
+        assert hinge - 1e-12 <= value <= hinge + most + 1e-12
+
+
+def test_the_loss_is_0_at_a_margin_and_bounds_no_error():
+    loss = fast.losses.consistent_topk_hinge
+    for k in (1, 2, 3):
+        equal = np.zeros((4, 4))
+        np.testing.assert_allclose(loss.value(equal, range(4), k=k), 1 - k / 4, rtol=0, atol=1e-15)
+        sure = np.array([0.0, 0.0, -1.0, -1.0, -2.0]) if k > 1 else np.array([0.0, *[-1.0] * 4])
+        assert loss.value(sure, 0, k=k) == 0.0
+
+
+def test_long_rows_and_large_numbers(rng):
+    loss = fast.losses.smooth_consistent_topk_hinge
+    for m, k in ((1000, 5), (1000, 40), (300, 250)):
+        f = rng.normal(size=m) * 5
+        proof = certificates.gradient(
+            NAMES[1], loss.gradient(f, 7, k=k, gamma=0.5), f, 7, k=k, gamma=0.5
+        )
+        assert proof.gap <= 1e-12 * proof.scale
+        a = loss.sdca_update(f, 7, 1e9, k=k, gamma=0.5)
+        assert certificates.sdca_update(NAMES[1], a, f, 7, 1e9, k=k, gamma=0.5).distance < 1e-16 * m
+    assert np.isfinite(loss.prox([1e200, -1e200, 3.0], t=1e100, k=2)).all()
+
+
+def rational(rng, d):
+    return np.array([Fraction(int(v), 4) for v in rng.integers(-8, 9, d)], dtype=object)
+
+
+@pytest.mark.parametrize("gamma", [Fraction(0), Fraction(1, 3)])
+def test_the_generator_solves_its_problems_exactly(gamma, rng):
+    for _ in range(60):
+        d = int(rng.integers(1, 6))
+        h, b = TopSum(int(rng.integers(1, d + 1)), gamma), rational(rng, d)
+        for beta, coupled in ((0, False), (Fraction(3, 2), True), (Fraction(2, 3), False)):
+            if beta:  # x is optimal iff it attains the loss at the scores less its own part
+                point, rho, _ = h.reduced(b, beta, coupled)
+                x = rationals.project(SIMPLEX, point, rho)
+                z = b - beta * (x + coupled * x.sum())
+            else:
+                z, x = b, rationals.loss(h, SIMPLEX, b)[1]
+            value, _ = rationals.loss(h, SIMPLEX, z)
+            assert value == (z * x).sum() - h.number(x)
+            best = Point(x)
+            assert h.gap(SIMPLEX, z, x, best) == 0
+            other = rationals.vector(SIMPLEX.repair(x + rational(rng, d) / 8))
+            short = value - (z * other).sum() + h.number(other)
+            assert 0 <= short <= h.gap(SIMPLEX, z, other, best)
+        point = SIMPLEX.repair(abs(rational(rng, d)))
+        z = h.gradient(point)
+        assert rationals.loss(h, SIMPLEX, z)[0] == (z * point).sum() - h.number(point)
+
+
+def test_the_conjugate_is_the_supremum(rng):
+    for _ in range(6):
+        name, f, _, given = drawn(rng, 1.0)
+        x = rng.dirichlet(np.ones(len(f)))
+        u = cp.Variable(len(f))
+        module = __import__(f"refsolve.losses.{name}", fromlist=["value"])
+        best = cp.Problem(
+            cp.Maximize(x[1:] @ (u[1:] - u[0]) - module.value(u[1:] - u[0], **given)),
+            [cp.abs(u) <= 50],
+        ).solve(solver="CLARABEL")
+        assert abs(getattr(fast.losses, name).conjugate(x[1:], **given) - best) < 1e-5
+    assert np.isposinf(fast.losses.consistent_topk_hinge.conjugate([0.6, 0.6], k=1))
+
+
+@pytest.mark.parametrize("wrong", ["k + 1", "no margin", "no cap", "linear at ties"])
+def test_wrong_variants_are_refused(wrong, rng):
+    loss, refused = fast.losses.consistent_topk_hinge, 0
+    for _ in range(40):
+        f, y, k = np.round(rng.normal(size=6), 2), int(rng.integers(6)), 2
+        if wrong == "linear at ties":  # all of the mass on one of the scores above tau
+            g = 1.0 * (np.arange(6) == np.argmax(f)) - (np.arange(6) == y)
+            proof = certificates.gradient(NAMES[0], g, f, y, k=k)
+        else:
+            value = {
+                "k + 1": loss.value(f, y, k=k + 1),
+                "no margin": naive(f, y, k) - 1,
+                "no cap": 1 + max((np.sort(f)[::-1][:n].sum() - k) / n for n in range(1, 7)) - f[y],
+            }[wrong]
+            proof = certificates.loss_value(NAMES[0], value, f, y, k=k)
+        refused += proof.gap > 1e-3
+    assert refused > 8
+
+
+def test_parameters_are_checked():
+    for given, said in (({"k": 3}, "k: 3"), ({"k": 0}, "k: 0")):
+        with pytest.raises(InvalidParameterError, match=said):
+            fast.losses.consistent_topk_hinge.value([0.0, 1.0, 2.0], 0, **given)
+    with pytest.raises(InvalidParameterError, match="gamma"):
+        fast.losses.smooth_consistent_topk_hinge.value([0.0, 1.0, 2.0], 0, gamma=0.0)
+
+
+X, Y = load_digits(return_X_y=True)
+X, Y = X[:500] / 16, Y[:500]
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.5])
+@pytest.mark.parametrize(
+    "form", [np.asarray, sp.csr_array, "rbf"], ids=["dense", "sparse", "kernel"]
+)
+def test_a_trained_model_is_certified_and_claims_no_more(form, gamma):
+    weight = np.linspace(0, 2, len(Y))
+    model = fast.TopKSVC(k=2, variant="consistent", gamma=gamma, C=0.1, tol=1e-4)
+    if form == "rbf":
+        model.kernel = "rbf"
+        model.fit(X, Y, sample_weight=weight)
+    else:
+        model.fit_intercept = True
+        model.fit(form(X), Y, sample_weight=weight)
+    assert 0 <= model.dual_gap_ <= 1e-4
+    if form == "rbf":
+        K, A = model._map.between(X, X), model.dual_coef_
+        given = {
+            "loss": NAMES[gamma > 0],
+            "k": 2,
+            "gamma": gamma or None,
+            "C": 0.1,
+            "sample_weight": weight,
+        }
+        judged = erm(A.toarray(), y=Y, K=K, dual=A, **given)
+        assert judged.primal <= model.primal_objective_ * (1 + 1e-9)
+        assert judged.gap <= 1.001e-4 * judged.primal
+        return
+    W, A = np.column_stack([model.coef_, model.intercept_]), model.dual_coef_.toarray()
+    f, r = X @ model.coef_.T + model.intercept_, 0.1 * weight
+    losses = np.array([naive(u, y, 2, gamma) for u, y in zip(f, Y, strict=True)])
+    primal = np.square(W).sum() / 2 + r @ losses
+    p = np.eye(10)[Y] - A / np.where(r > 0, r, 1)[:, None]
+    conjugates = (
+        np.sort(p, axis=1)[:, -2:].sum(axis=1) - 1 + gamma / 2 * (np.square(p).sum(axis=1) - 1)
+    )
+    dual = -r @ conjugates - np.square(A.T @ np.column_stack([X, np.ones(len(X))])).sum() / 2
+    assert primal - 1e-9 <= model.primal_objective_ <= primal * (1 + 1e-9)
+    assert dual * (1 - 1e-9) <= model.dual_objective_ <= dual + 1e-9
+
+
+def test_claims_hold_for_dual_variables_outside_of_the_domain(rng):
+    for loss in ConsistentTopKHinge(3), SmoothConsistentTopKHinge(3, 0.5):
+        r = np.full(len(Y), 0.1)
+        sharp = train(X, Y, r, 10, loss, tol=1e-6, max_iter=5000)
+        x = sp.csr_array(sharp.dual_variables).toarray() * 1.0002 + 1e-7 * rng.normal(
+            size=(len(Y), 10)
+        )
+        x[np.arange(len(Y)), Y] = 0
+        for real in (np.float64, np.longdouble):
+            P, D = claims(
+                X.astype(real), None, sharp.W, x, Y, r, loss, (sharp.primal, sharp.primal), 1e-3
+            )
+            assert sharp.primal * (1 - 1e-14) <= P <= sharp.primal * (1 + 1e-10)
+            assert 0.5 * sharp.primal < D <= sharp.primal
+
+
+def test_the_oracle_has_the_same_optimum():
+    few = {"X": X[::25], "y": Y[::25] % 4}
+    for gamma in (0.0, 0.5):
+        name, own = (NAMES[1], {"gamma": gamma}) if gamma else (NAMES[0], {})
+        small = fast.TopKSVC(k=2, variant="consistent", gamma=gamma, tol=1e-6).fit(
+            few["X"], few["y"]
+        )
+        for side in ("primal", "dual"):
+            best = refsolve.solve(f"multiclass_erm.{side}", **few, C=1.0, loss=name, k=2, **own)
+            assert best.certificate.relative_gap < 1e-6
+            assert small.dual_objective_ <= best.certificate.primal * len(few["y"]) * (1 + 1e-9)
+            assert small.primal_objective_ >= best.certificate.dual * len(few["y"]) * (1 - 1e-9)
+
+
+def test_the_estimator_refuses_what_does_not_fit_and_starts_warm():
+    for given, said in (
+        ({"variant": "constant"}, "variant: 'constant'"),
+        ({"solver": "active"}, "solver: 'active' for consistent_topk_hinge"),
+        ({"k": 10}, "k: 10"),
+    ):
+        with pytest.raises(InvalidParameterError, match=said):
+            fast.TopKSVC(**{"variant": "consistent", **given}).fit(X, Y)
+    model = fast.TopKSVC(variant="consistent", C=0.1, warm_start=True, k=3).fit(X, Y)
+    cold = model.n_iter_
+    assert model.fit(X, Y).n_iter_ < cold
