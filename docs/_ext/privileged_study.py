@@ -126,8 +126,8 @@ def digits_figure(record: dict[str, Any]) -> Picture:
     axes.set(xlabel="points ahead of the SVM on the coarse images")
     return show(
         figure,
-        f"Means of {len(SPLITS)} random splits, with 95 % intervals of the paired difference. The last"
-        " row is what the full images are worth where they may be used for predicting.",
+        f"Means of {len(record['accuracies']['SVM'])} random splits, with 95 % intervals of the paired difference."
+        " The last row is what the full images are worth where they may be used for predicting.",
     )
 
 
