@@ -140,6 +140,25 @@ NONCONVEX = stated(
     },
 )
 
+
+def _check_convex(trial: Trial, *, p: Vector, k: int, pieces: Pieces) -> None:
+    found = _solved(pieces, p, k)
+    trial.exactly(found.least == rest(p, k), "another least risk", risk=found.least)
+    pair = wrong_pair(found, p, k)
+    trial.exactly(pair is None, "a minimiser ranks the second class of `pair` no lower", pair=pair)
+
+
+CONVEX = stated(
+    "A consistent convex hinge",
+    draw=partial(_draw, few=2),
+    check=_check_convex,
+    says={"pieces": hinge_consistent_pieces},
+    wrong={
+        "alpha": {"pieces": hinge_alpha_pieces},
+        "for one guess less": {"pieces": lambda m, k, y: hinge_consistent_pieces(m, k - 1, y)},
+    },
+)
+
 # ------------------------------------------------------------------------------ where the others are right
 
 
