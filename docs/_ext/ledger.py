@@ -16,7 +16,12 @@ from verification.paper_statements import (
 )
 
 #: Who says it, beside the section.
-_VOICE = {"asserted": "the paper asserts it", "implied": "the paper implies it", "ours": "ours"}
+_VOICE = {
+    "asserted": "the paper asserts it",
+    "implied": "the paper implies it",
+    "ours": "ours",
+    "later": "that paper says it",
+}
 
 
 def _text(value: object) -> str:
@@ -43,7 +48,7 @@ def entry(result: ClaimResult) -> str:
     rows = [
         f"<dt id='{anchor(result.paper, result.number)}'>",
         f"<span class='status {_text(result.status)}'>{_text(status)}</span>",
-        f" <b>{_text(result.number)}</b> <small>§{_text(result.section)}, {_text(_VOICE[result.voice])}</small></dt>",
+        f" <b>{_text(result.number)}</b> <small>{_text(result.place)}, {_text(_VOICE[result.voice])}</small></dt>",
         f"<dd><p>{_text(result.statement)}</p><p class='evidence'>{_evidence(result)}</p>",
     ]
     rows.append(f"<p class='evidence'><code>{_text(result.command)}</code></p>")

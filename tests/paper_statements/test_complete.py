@@ -32,6 +32,7 @@ NUMBERS = {
         "Proposition 11, Lemma 2, Definition 1, Equation 18, Table 4, Figure 2, Footnote 5",
         "Proposition 12, Lemma 3, Definition 1, Equation 25, Table 24, Figure 4, Footnote 5",
     ],
+    "later_work": [""],
     "mohapatra_2014": ["Proposition 1, Algorithm 3, Equation 10, Table 3, Figure 1"],
     "xu_2016": ["Proposition 1, Algorithm 1, Equation 14, Table 4, Footnote 6"],
 }
@@ -39,15 +40,17 @@ NUMBERS = {
 ROWS = {
     "lapin_2015": (24, 13, 15),
     "lapin_2016": (44, 23, 33),
+    "later_work": (12, 1, 0),
     "mohapatra_2014": (19, 21, 28),
     "xu_2016": (14, 12, 21),
 }
-#: Refuted rows that the paper asserts, that it implies, that are our own questions.
+#: Refuted rows that the paper asserts, that it implies, that are our own questions, that a later paper asserts.
 REFUTED = {
-    "lapin_2015": (10, 2, 1),
-    "lapin_2016": (11, 6, 6),
-    "mohapatra_2014": (7, 4, 10),
-    "xu_2016": (3, 3, 6),
+    "lapin_2015": (10, 2, 1, 0),
+    "lapin_2016": (11, 6, 6, 0),
+    "later_work": (0, 0, 1, 0),
+    "mohapatra_2014": (7, 4, 10, 0),
+    "xu_2016": (3, 3, 6, 0),
 }
 
 
@@ -63,7 +66,7 @@ def test_the_lists_hold_the_numbers_of_the_papers(paper):
         {f"{kind} {last}" for kind, last in edition.last.items()}
         for edition in _numbered.editions(paper)
     ]
-    assert found == [set(text.split(", ")) for text in NUMBERS[paper]]
+    assert found == [set(filter(None, text.split(", "))) for text in NUMBERS[paper]]
 
 
 @pytest.mark.parametrize("paper", papers())

@@ -118,7 +118,7 @@ def claim(**changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"voice": None}, "'Proposition 0': voice=None: expected one of asserted, implied, ours"),
+        ({"voice": None}, "'Proposition 0': voice=None: expected one of asserted, implied, ours, later"),
         ({"voice": "said"}, "voice='said'"),
         ({"voice": "implied", "expected": "repaired"}, "a repaired statement is ours"),
         ({"voice": "implied", "expected": "refuted"}, "quote='': expected the paper's words"),
@@ -163,8 +163,8 @@ def test_the_headline_counts_what_the_paper_asserts_apart():
     said += [claim(apart="numbers")]
     assert headline([try_claim(row) for row in said]) == (
         "4 statements: 2 asserted by the papers (1 verified, 1 refuted); 0 implied; "
-        "2 our own (1 verified, 1 repaired). Besides, 1 rows of arithmetic on printed numbers "
-        "(1 verified). On the instances of 0 rows our declaration and our fast function are "
+        "2 our own (1 verified, 1 repaired); 0 by later papers. Besides, 1 rows of arithmetic on "
+        "printed numbers (1 verified). On the instances of 0 rows our declaration and our fast function are "
         "evaluated, too."
     )
 

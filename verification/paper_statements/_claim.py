@@ -14,8 +14,8 @@ from verification.errors import InvalidArgumentError
 from verification.paper_statements._trial import Inputs, Rng
 
 Status = Literal["verified", "refuted", "repaired", "open"]
-#: Who says it: the paper in so many words or signs, the paper without a sentence for it, or we.
-Voice = Literal["asserted", "implied", "ours"]
+#: Who says it: the paper in so many words or signs, the paper without a sentence for it, we, or a later paper.
+Voice = Literal["asserted", "implied", "ours", "later"]
 VOICES: tuple[Voice, ...] = get_args(Voice)
 #: Why a quote stands that was read from one copy of a paper: layout is lost in extracted text, signs in OCR.
 WITNESSES = {
@@ -77,8 +77,9 @@ class Claim:
         What a reader should know beside the status.
     voice
         "asserted": a sentence, formula or table of the paper says it. "implied": none does, but what
-        is printed asks for it or suggests it. "ours": our own question. It must be given, save for
-        a repaired statement, which is ours by what the word means.
+        is printed asks for it or suggests it. "ours": our own question. "later": a paper that came after
+        these says it; its record names which, by section. It must be given, save for a repaired
+        statement, which is ours by what the word means.
     quote
         Words of the paper that are refuted, where they are the paper's.
     witness
@@ -202,11 +203,17 @@ class ClaimResult:
     voice: Voice
     quote: str
     witness: str
+    source: str
     read_from: str
     apart: str
     product: tuple[str, ...]
     seed: int
     seconds: float
+
+    @property
+    def place(self) -> str:
+        """Where it stands: the later paper that it is about, or the section of the paper."""
+        return self.source or f"§{self.section}"
 
     @property
     def command(self) -> str:

@@ -77,6 +77,7 @@ def try_claim(
         undecided=trial.undecided,
         worst=None if trial.rational_only else trial.worst,
         counterexample=plain(trial.counterexample),
+        source=record(claim.paper).sources.get(claim.section, "") if claim.paper else "",
         read_from=record(claim.paper).read if claim.quote and claim.paper else "",
         product=tuple(product),
         seed=seed,

@@ -21,7 +21,12 @@ COLUMNS = (
 
 
 #: How each voice is told in the headline.
-TOLD = {"asserted": "asserted by the papers", "implied": "implied", "ours": "our own"}
+TOLD = {
+    "asserted": "asserted by the papers",
+    "implied": "implied",
+    "ours": "our own",
+    "later": "by later papers",
+}
 
 
 def headline(results: Sequence[ClaimResult]) -> str:
@@ -70,7 +75,7 @@ def _table(rows: Sequence[ClaimResult]) -> list[str]:
         if row.violations:
             count = f"{row.violations} of {row.instances} contradict"
         worst = "exact" if row.worst is None else f"{row.worst:.1e}"
-        where = f"{escaped(row.number)} (§{row.section})"
+        where = f"{escaped(row.number)} ({escaped(row.place)})"
         cells = (
             escaped(row.paper),
             where,

@@ -1,8 +1,9 @@
 """What is on record of a paper: ``statements.toml`` in its folder.
 
-``title`` and ``read`` (what quotes were read from), ``[[editions]]`` with what each printing numbers, and under
-``[rows]`` the text of every statement by its number: the attributes of a `Claim` that are words or numbers, with
-rational ones as texts, and what is said where that is data. The code of the folder says how each is tried.
+``title`` and ``read`` (what quotes were read from), ``[[editions]]`` with what each printing numbers (none for a
+folder about several papers, whose ``[sources]`` are by section), and under ``[rows]`` the text of every statement by
+its number: the attributes of a `Claim` that are words or numbers, with rational ones as texts, and what is said
+where that is data. The code of the folder says how each is tried.
 """
 
 from __future__ import annotations
@@ -66,13 +67,17 @@ def item(kind: str, n: int) -> str:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper of the ledger: its title, what quotes were read from, its printings, its rows by number."""
+    """A paper of the ledger: its title, what quotes were read from, its printings, its rows by number.
+
+    A folder about several papers has them as ``sources`` instead, by the section of the rows about each.
+    """
 
     name: str
     title: str
     read: str
     editions: tuple[Edition, ...]
     rows: Mapping[str, Mapping[str, Any]]
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     def row(self, number: str) -> dict[str, Any]:
         """The text of a row, as arguments of `Claim`.
@@ -107,8 +112,10 @@ def paper(name: str) -> Paper:
     """The record of the paper in that folder."""
     path = files("verification.paper_statements").joinpath(name, "statements.toml")
     found = tomllib.loads(path.read_text("utf-8"))
-    editions = tuple(Edition(**given) for given in found["editions"])
-    return Paper(name, found["title"], found["read"], editions, found["rows"])
+    editions = tuple(Edition(**given) for given in found.get("editions", [{"last": {}}]))
+    return Paper(
+        name, found["title"], found["read"], editions, found["rows"], found.get("sources", {})
+    )
 
 
 def statements(package: str) -> Callable[..., Claim]:

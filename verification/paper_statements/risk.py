@@ -1,8 +1,9 @@
 """Pointwise risks of piecewise linear losses: all their minimisers, by exact linear programs.
 
-A loss of class y is a list of affine pieces (slope, offset) in the scores g of R^m, its value their
-maximum. The minimisers of the risk sum_y p_y L(y, g) are a polyhedron; what holds for all of them,
-such as which classes they rank first, is decided by maximising linear functions over it.
+A loss of class y is a list of affine pieces (slope, offset) in the scores g of R^m, or in what these
+are linear in, its value their maximum. The minimisers of the risk sum_y p_y L(y, g) are a polyhedron;
+what holds for all of them, such as which classes they rank first, is decided by maximising linear
+functions over it.
 """
 
 from collections.abc import Callable, Sequence
@@ -48,6 +49,22 @@ def hinge_printed_pieces(m: int, k: int, y: int) -> list[Piece]:
     return _of_scores([[ZERO] * (m - 1), *slopes], y)
 
 
+def hinge_consistent_pieces(m: int, k: int, y: int) -> list[Piece]:
+    """Pieces of the consistent top-k hinge: max over sets A of classes of mean_A g + 1 - min{1, k/|A|}, less g_y.
+
+    Uniform distributions p are the kinks of <g,p> - S_k(p) + 1 on the simplex, of which this is the largest value.
+    """
+    sizes = [1, *range(k + 1, m + 1)]  # a mean of 2 to k scores is below the largest
+    return [
+        (
+            [v - int(j == y) for j, v in enumerate(indicator(m, chosen, Fraction(1, size)))],
+            1 - min(ONE, Fraction(k, size)),
+        )
+        for size in sizes
+        for chosen in combinations(range(m), size)
+    ]
+
+
 def value(pieces: list[Piece], g: Sequence[Fraction]) -> Fraction:
     """Largest piece at g."""
     return max(dot(slope, g) + offset for slope, offset in pieces)
@@ -90,7 +107,7 @@ class Minimisers:
 
 def minimisers(p: Vector, loss: list[list[Piece]]) -> Minimisers:
     """Minimisers of the risk, classes of probability 0 left out; each linear program is proved."""
-    m, live = len(p), [y for y, p_y in enumerate(p) if p_y]
+    m, live = len(loss[0][0][0]), [y for y, p_y in enumerate(p) if p_y]
     start = {y: max(offset for _, offset in loss[y]) for y in live}
 
     def row(slope: Vector, y: int) -> Vector:  # <slope, g> - t_y
