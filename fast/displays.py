@@ -19,7 +19,7 @@ def _axes(ax: Any) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError("displays need matplotlib: install refsolve[plot]") from error
+        raise ImportError("displays need matplotlib: in a clone of refsolve, pip install '.[plot]'") from error
     return plt.subplots()[1]
 
 

@@ -47,10 +47,10 @@ class Settings:
     methods: tuple[str, ...]
     guesses: tuple[int, ...]
     grid: tuple[float, ...]
-    further: int
+    extend_grid: int
     tol: float
     scale: str
-    bias: bool
+    fit_intercept: bool
     splits: int
     seed: int
     label: str | None
@@ -183,7 +183,7 @@ def _parts(
         X = model.fed(part)  # columns by their names
         if step is not None:
             X = step.fit_transform(X) if part is train else step.transform(X)
-        made.append((_with_bias(X, settings.bias), _numbered(part, classes)))
+        made.append((_with_bias(X, settings.fit_intercept), _numbered(part, classes)))
     Z = None
     if train.Z is not None and parts[0] is not None and parts[0].Z is not None:
         Z = (_privileged(train), _privileged(parts[0]))
@@ -245,7 +245,7 @@ Found = dict[tuple[int, str], RowResult]  # by split and method
 
 def run(data: Data, rows: Sequence[Row], settings: Settings, kept: Kept, task: Task) -> Found:
     """Train what is not known yet, row by row; fewer rows than there are if Ctrl-C came first."""
-    several, more = settings.splits > 1, (settings.grid, settings.tol, task.step, settings.further)
+    several, more = settings.splits > 1, (settings.grid, settings.tol, task.describe, settings.extend_grid)
     asked = {
         f"split {s + 1}, {row.name}" if several else row.name: (s, row)
         for s in range(settings.splits)

@@ -359,6 +359,8 @@ def _parameters(given: Fields, defaults: Mapping[str, Any], m: int) -> dict[str,
         kinds: tuple[type, ...] = (float, int) if type(default) is float else (type(default),)
         if name == "random_state":
             kinds = (int, type(None))
+        if name == "class_weight" and given.data.get(name) == "balanced":
+            kinds = (str,)
         found[name] = given.take(name, f"a value like {default!r}", *kinds)
     if found.get("kernel", "linear") != "linear":
         raise given.refuse("kernel", "'linear'")

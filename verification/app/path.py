@@ -56,13 +56,13 @@ class Path:
 
 
 def values(text: str) -> tuple[float, ...]:
-    """The numbers of ``--C 0.1,1,10``."""
+    """The numbers of ``-C 0.1,1,10``."""
     try:
         found = tuple(float(word) for word in text.split(",") if word.strip())
     except ValueError:
         found = ()
     if not found:
-        raise InvalidArgumentError(f"C={text!r}: expected a number > 0, or several: --C 0.01,0.1,1")
+        raise InvalidArgumentError(f"C={text!r}: expected a number > 0, or several: -C 0.01,0.1,1")
     return found
 
 

@@ -104,11 +104,11 @@ def read(
 
 def check_folder(folder: Path, force: bool, resume: bool = False) -> Path:
     """Make the folder; refuse one that holds something. Where fits are kept until all are done."""
-    fresh_folder("out", folder, resume, force)
+    fresh_folder("output", folder, resume, force)
     kept = folder / KEPT
     if resume and not kept.is_dir():
         raise InvalidArgumentError(
-            f"resume: {str(folder)!r} has no run that was ended; expected the --out of one: leave --resume out"
+            f"resume: {str(folder)!r} has no run that was ended; expected the --output of one: leave --resume out"
         )
     return kept
 
