@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 from typer.main import get_command as build_command
 
 from verification.app import commands
-from verification.app.console import LOG, MISUSED, stderr
+from verification.app.console import ALIVE, LOG, MISUSED, stderr
 from verification.report.page import visible
 
 #: Where the help page lists a command; one that is not named here stands under "More".
@@ -63,6 +63,7 @@ class _Notices(logging.Handler):
     """Prints on the standard error of the moment."""
 
     def emit(self, record: logging.LogRecord) -> None:
+        ALIVE.note()
         stderr().print(record.getMessage(), style="dim", highlight=False)
 
 
@@ -104,8 +105,10 @@ class DiscoveredGroup(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run it; an exception of ours becomes a paragraph on standard error."""
         _show_notices()
+        doing = " ".join(ctx.protected_args[:1]) if hasattr(ctx, "protected_args") else ""
         try:
-            return super().invoke(ctx)
+            with ALIVE.watch(doing):
+                return super().invoke(ctx)
         except Exception as error:
             said = message(error)
             if not said:

@@ -55,7 +55,7 @@ def naive(
 
 
 def test_softmax_is_what_scikit_learn_has_in_the_same_protocol(file: Path, tmp_path: Path) -> None:
-    words = ("compare", file, *FEW, "--scale", "none", "--tol", "1e-8", "--extend-grid", "0", "--splits", "2")  # fmt: skip
+    words = ("compare", file, *FEW, "--scale", "none", "--tol", "1e-8", "--extend-grid", "0", "--splits", "2", "--no-fit-intercept")  # fmt: skip
     told = data(*words, "--seed", "5", "--output", tmp_path / "out")
     row = next(row for row in told["rows"] if row["method"] == "LR-Multi")
     for s in range(2):
@@ -112,7 +112,7 @@ def test_a_run_that_was_ended_goes_on(
 
 
 def test_a_gram_matrix_trains_what_its_features_do(file: Path, tmp_path: Path) -> None:
-    options = (*FEW, "--scale", "none", "--tol", "1e-9", "--extend-grid", "0")
+    options = (*FEW, "--scale", "none", "--tol", "1e-9", "--extend-grid", "0", "--no-fit-intercept")
     plain = data("compare", file, *options, "--output", tmp_path / "a")
     gram = data("compare", file, "--gram", "K", *options, "--output", tmp_path / "b")
     for one, other in zip(plain["rows"], gram["rows"], strict=True):

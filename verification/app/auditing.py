@@ -99,8 +99,10 @@ def document(found: AuditResult, name: str, tolerance: float) -> Document:
     ok = found.relative_gap <= tolerance
     blocks: list[Any] = [table("What is certain", ("", ""), lines)]
     if not ok and best is None:
-        text = "Either the model is far from the optimum, or far enough that this bound is weak, or these are not the rows that it was trained "
-            "on: --refit says how far, at least."
+        text = (
+            "Either these are not the rows that it was trained on, or the model is far from the optimum, or far enough "
+            "that this bound is weak: --refit says which."
+        )
         blocks.append(Paragraph(text, "warn"))
     sizes = f"{found.loss}, C = {found.C:g}: {found.n_samples} rows, {found.n_features} features"
     data = {**_numbers(found), "optimum": None if best is None else _numbers(best)}

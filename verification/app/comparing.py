@@ -16,7 +16,7 @@ from verification.app.console import Task, say
 from verification.app.data_options import one_against_rest
 from verification.app.dataset import Examples, Known, Roles
 from verification.app.io import read
-from verification.app.preprocessing import numbers, transformer
+from verification.app.preprocessing import numbers, transformer, without_names
 from verification.app.rows import Kept
 from verification.app.rows import run as rows_run
 from verification.app.training import unfitted
@@ -63,6 +63,7 @@ class Settings:
     features: tuple[str, ...] = ()
     header: bool | None = None
     index_base: int | None = None
+    separator: str | None = None
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def load(
             f"splits={settings.splits} goes with one file, of which parts are drawn; leave --splits out"
         )
     roles = Roles(settings.label, ignore=settings.ignore, privileged=settings.privileged, header=settings.header,
-                  features=settings.features, index_base=settings.index_base)  # fmt: skip
+                  features=settings.features, index_base=settings.index_base, separator=settings.separator)  # fmt: skip
     bare = replace(roles, privileged=(), spare=settings.privileged)  # of the test part
     if settings.gram is not None:
         if not validation is test is None:
@@ -112,7 +113,7 @@ def load(
             say(part.taken)
             part = one_against_rest(part, settings.positive)
         others.append(part)
-    whole = one_against_rest(whole, settings.positive)
+    whole = without_names(one_against_rest(whole, settings.positive), settings.categories)
     assert whole.y is not None
     classes, counts = np.unique(whole.y, return_counts=True)
     if len(classes) < 2:
@@ -168,10 +169,10 @@ def _parts(
                 left, taken = train_test_split(
                     left, test_size=share, random_state=seed, stratify=y[left]
                 )
-            except ValueError as error:
+            except ValueError:
                 raise InvalidArgumentError(
-                    f"{whole.source}: parts with every class cannot be drawn: {error}; expected more examples, or "
-                    "--validation and --test"
+                    f"{whole.source}: parts with every class cannot be drawn from {len(left)} examples of "
+                    f"{len(np.unique(y[left]))} classes; expected more examples, or --validation and --test"
                 ) from None
             parts[at] = whole.part(np.sort(taken))
     train = whole.part(np.sort(left))

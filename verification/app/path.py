@@ -46,7 +46,7 @@ class Path:
         tops = [k if isinstance(k, str) else f"top-{k}" for k in self.ks]
         rows: list[list[str | Cell]] = [
             [f"{m.C:g}", *(f"{100 * share:.2f}" for share in shares), number(m.dual_gap_),
-             f"{s:.2g}", verdict_cell(m.dual_gap_ <= m.tol, "certified", "NOT CERTIFIED"),
+             f"{s:.3g}", verdict_cell(m.dual_gap_ <= m.tol, "certified", "NOT CERTIFIED"),
              "kept" if m is self.best else ""]
             for m, shares, s in zip(self.models, self.accuracies.T, self.seconds, strict=True)
         ]  # fmt: skip

@@ -105,6 +105,10 @@ class Table:
                 pass
         texts = self.text(name)
         texts[[text.lower() in MISSING for text in texts]] = None
+        said = {text.lower() for text in texts if text is not None}
+        if said and said <= {"true", "false"}:
+            truth = {"true": 1.0, "false": 0.0}
+            return np.array([np.nan if text is None else truth[text.lower()] for text in texts])
         if not all(text is None or is_number(text) for text in texts):
             return texts
         with np.errstate(over="ignore"):

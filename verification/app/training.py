@@ -19,7 +19,7 @@ from verification.app.model_file import SUFFIX, packed
 from verification.app.multilabel import aligned
 from verification.app.path import Path, fit_path
 from verification.app.plots import pictures
-from verification.app.preprocessing import numbers, transformer
+from verification.app.preprocessing import numbers, transformer, without_names
 from verification.app.trained_model import Model
 from verification.errors import DataFileError, InvalidArgumentError
 from verification.report.document import Block, Cell, Document, Paragraph, number, seconds, table
@@ -85,11 +85,27 @@ def split_holdout(examples: Examples, fraction: float, seed: int) -> tuple[Examp
             first, second = train_test_split(
                 rows, test_size=fraction, random_state=seed, stratify=shares
             )
-    except ValueError as error:
-        raise InvalidArgumentError(
-            f"holdout={fraction} cannot be drawn with every class on both sides: {error}"
-        ) from error
+    except ValueError:
+        raise InvalidArgumentError(_undrawn(examples, fraction)) from None
     return examples.part(first), examples.part(second)
+
+
+def _undrawn(examples: Examples, fraction: float) -> str:
+    """Why a holdout cannot be drawn."""
+    text = f"holdout={fraction} cannot be drawn with every class on both sides: "
+    if examples.group is not None or examples.labels:
+        return text + f"{len(examples.X)} examples are too few; expected more, or examples of their own in --test"
+    names, counts = np.unique(np.asarray(examples.y), return_counts=True)
+    rare = [f"{name!s:.40}" for name, n in zip(names, counts, strict=True) if n < 2]
+    if rare:
+        return text + (
+            f"{listed(rare)} of {len(names)} classes have one example; expected two of each: leave these examples out, "
+            "give their rare classes one common label, or take examples of their own with --test"
+        )
+    return text + (
+        f"{len(names)} classes and {len(examples.X)} examples; expected a part that holds each class: another fraction, "
+        "or --test"
+    )
 
 
 def _check_seed(seed: object) -> None:
@@ -125,6 +141,7 @@ def train(
     Cs = (C,) if isinstance(C, int | float) else tuple(C)
     classifier = new_classifier(model, C=Cs[0], **parameters)
     _check_classes(examples, test, model)
+    examples = without_names(examples, categories)
     transform = transformer(examples, scale, impute, categories)
     made = unfitted(examples, transform, scale, impute)
     X = made.fed(examples)
@@ -386,11 +403,16 @@ def save(trained: Trained, output: FilePath) -> list[FilePath]:
     return list(files)
 
 
-def check_target(output: FilePath, force: bool) -> None:
-    """Refuse an output now that `save` would refuse after minutes of work, or that would be lost."""
-    if output.suffix != SUFFIX:
+def check_target(output: FilePath, force: bool) -> FilePath:
+    """Refuse an output now that `save` would refuse after minutes of work, or that would be lost; its name.
+
+    One without a suffix gets that of models.
+    """
+    if output.suffix not in ("", SUFFIX):
         raise InvalidArgumentError(f"output is {output}; expected a name that ends in {SUFFIX}")
+    output = output.with_suffix(SUFFIX)
     check_files((output, *beside(output)), force)
+    return output
 
 
 def check_files(files: Sequence[FilePath], force: bool) -> None:

@@ -111,7 +111,7 @@ def train(options: Options) -> Document:
     say(examples.taken)
     examples = one_against_rest(examples, o.positive)
     target = o.output or o.file.with_suffix(SUFFIX)
-    check_target(target, o.force)  # now: a file that is not there has no folder to be made
+    target = check_target(target, o.force)  # now: a file that is not there has no folder to be made
     judged_on = None
     if o.test is not None:
         judged_on = read(o.test, roles, Known.of(examples), o.test_labels)
