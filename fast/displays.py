@@ -214,5 +214,5 @@ class PathDisplay:
         ]
         named = [k for k in self.ks if isinstance(k, str)]
         self.ax_.set(xscale="log", xlabel="C", ylabel=", ".join(named) or "accuracy")
-        self.ax_.legend(frameon=False)
+        _legend(self.ax_)
         return self

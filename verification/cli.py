@@ -9,6 +9,7 @@ import errno
 import importlib
 import logging
 import pkgutil
+import re
 from typing import Annotated, Any, cast
 
 import typer
@@ -59,6 +60,23 @@ def is_ours(error: BaseException) -> bool:
     return type(error).__module__.partition(".")[0] in _OURS
 
 
+def options_of(name: str) -> set[str]:
+    """The options of a command, and of the commands under it."""
+    made: Any = build_command(importlib.import_module(f"{commands.__name__}.{name}").app)
+    parts = [made, *getattr(made, "commands", {}).values()]
+    return {o for c in parts for p in c.params for o in (*p.opts, *p.secondary_opts)}
+
+
+def with_owners(said: str, name: str | None) -> str:
+    """A message; of options in it that the command has not, the commands that have them."""
+    named = dict.fromkeys(re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]", said))
+    if name not in command_names() or not (odd := [o for o in named if o not in options_of(name)]):
+        return said
+    having = {o: [n for n in command_names() if o in options_of(n)] for o in odd}
+    notes = [f"{o} is an option of `refsolve {'`, `'.join(names)}`" for o, names in having.items() if names]
+    return f"{said} ({'; '.join(notes)})" if notes else said
+
+
 class _Notices(logging.Handler):
     """Prints on the standard error of the moment."""
 
@@ -94,7 +112,7 @@ class DiscoveredGroup(TyperGroup):
         if cmd_name not in command_names():
             return None
         command: Any = build_command(importlib.import_module(f"{commands.__name__}.{cmd_name}").app)
-        command.name = cmd_name
+        command.name = ALIVE.doing = cmd_name
         command.rich_help_panel = next(
             (p for p, names in PANELS.items() if cmd_name in names), "More"
         )
@@ -105,14 +123,14 @@ class DiscoveredGroup(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run it; an exception of ours becomes a paragraph on standard error."""
         _show_notices()
-        doing = " ".join(ctx.protected_args[:1]) if hasattr(ctx, "protected_args") else ""
         try:
-            with ALIVE.watch(doing):
+            with ALIVE.watch():
                 return super().invoke(ctx)
         except Exception as error:
             said = message(error)
             if not said:
                 raise
+            said = with_owners(said, ctx.invoked_subcommand)
             shown = Text("Error: ", style="bold red").append(
                 visible(said), style="not bold default"
             )

@@ -55,7 +55,8 @@ def naive(
 
 
 def test_softmax_is_what_scikit_learn_has_in_the_same_protocol(file: Path, tmp_path: Path) -> None:
-    words = ("compare", file, *FEW, "--scale", "none", "--tol", "1e-8", "--extend-grid", "0", "--splits", "2", "--no-fit-intercept")  # fmt: skip
+    words = ("compare", file, *FEW, "--scale", "none", "--tol", "1e-8", "--extend-grid", "0")
+    words = (*words, "--splits", "2", "--no-fit-intercept")  # fmt: skip
     told = data(*words, "--seed", "5", "--output", tmp_path / "out")
     row = next(row for row in told["rows"] if row["method"] == "LR-Multi")
     for s in range(2):

@@ -189,7 +189,7 @@ def _picture(settings: Settings, measured: dict[str, np.ndarray]) -> tuple[Pictu
 
     return (
         drawn(
-            "Accuracy over guesses", "Top-k accuracy of each method for each k.", draw, (7.2, 4.2)
+            "Top-k accuracy", "Top-k accuracy of each method for each k.", draw, (7.2, 4.2)
         ),
     )
 

@@ -120,9 +120,9 @@ class Alive:
         self.doing = self.doing if doing is None else doing
 
     @contextmanager
-    def watch(self, doing: str) -> Iterator[None]:
+    def watch(self) -> Iterator[None]:
         """Say so until the end of the block."""
-        self.doing, self.start = doing, perf_counter()
+        self.doing, self.start = "", perf_counter()
         self.note()
         ended = threading.Event()
         if not sys.stderr.isatty():

@@ -184,7 +184,7 @@ def _few(names: Sequence[str], kind: str, named: bool) -> str:
 
 
 def infinite(source: Path, place: str, value: float = np.inf) -> DataFileError:
-    """The complaint about a feature that is inf, or nan where nothing can fill gaps."""
+    """The complaint about a feature that is inf, or nan where nothing fills missing values."""
     return DataFileError(
         f"{source}, {place}: the feature is {value:g}; expected a finite number: leave the example out"
     )

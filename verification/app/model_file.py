@@ -3,7 +3,7 @@
 The members, none of them compressed::
 
     model.json     what `_described` says: version, estimator, parameters, classes, columns, scaling, certificate
-    coef.npy, intercept.npy, the arrays of the scaling (scaling_mean_.npy, ...), what fills gaps
+    coef.npy, intercept.npy, the arrays of the scaling (scaling_mean_.npy, ...), what fills missing values
     (fill.npy) and, of several labels, threshold.npy, float64
     SHA256SUMS     of all the others, as sha256sum writes them
 

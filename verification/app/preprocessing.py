@@ -91,9 +91,9 @@ def transformer(
 
     Parameters
     ----------
-    examples : what will be trained on; refused where it has gaps, or text that is no category.
+    examples : what will be trained on; refused where values are missing, or text that is no category.
     scale : of the numbers: standard, minmax, maxabs or none.
-    impute : mean, median or most_frequent of a column for its gaps; None refuses gaps. A missing category
+    impute : mean, median or most_frequent of a column for what is missing; None refuses that. A missing category
         is a category of its own.
     categories : names of features that are categories, or ``("auto",)``: all that hold text.
 
@@ -178,7 +178,7 @@ def _categories(examples: Examples, name: str) -> list[str]:
 
 
 def _check(examples: Examples, categories: Sequence[str], filled: bool) -> None:
-    """Refuse text that is no category, and gaps that nobody fills, with their places."""
+    """Refuse text that is no category, and missing values that nobody fills, with their places."""
     if (examples.X.dtypes == np.float64).all():
         with np.errstate(over="ignore", invalid="ignore"):
             if not np.isnan(examples.X.to_numpy().sum()):

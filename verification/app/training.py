@@ -46,8 +46,8 @@ TITLES = {
 
 #: Said once in every report of a certified model.
 MEANING = (
-    "Certified: no model has a training objective that is lower by more than the gap. It is the optimum of the training "
-    "problem; how good its answers are, the accuracies say."
+    "Certified: no model has a training objective that is lower by more than the gap. It is the optimum of the "
+    "training problem; how good its answers are, the accuracies say."
 )
 
 
@@ -103,8 +103,8 @@ def _undrawn(examples: Examples, fraction: float) -> str:
             "give their rare classes one common label, or take examples of their own with --test"
         )
     return text + (
-        f"{len(names)} classes and {len(examples.X)} examples; expected a part that holds each class: another fraction, "
-        "or --test"
+        f"{len(names)} classes and {len(examples.X)} examples; expected a part that holds each class: another "
+        "fraction, or --test"
     )
 
 
@@ -389,7 +389,7 @@ def describe(
 def _rounded(name: str, value: object) -> str:
     if not isinstance(value, float):
         return str(value)
-    return seconds(value) if name == "seconds" else number(value, 3 if "gap" in name else 4)
+    return seconds(value) if name == "seconds" else number(value, 2 if "gap" in name else 4)
 
 
 def _tone(name: str, certified: bool) -> str:

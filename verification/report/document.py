@@ -89,7 +89,7 @@ def number(value: float | None, digits: int = 2) -> str:
         return "-"
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
-    return f"{value:.{digits - 1}e}" if not 1e-3 <= abs(value) < 1e4 else f"{value:.{digits + 1}g}"
+    return f"{value:.{digits}e}" if not 1e-3 <= abs(value) < 1e4 else f"{value:.{digits + 1}g}"
 
 
 def seconds(value: float) -> str:

@@ -166,7 +166,7 @@ def _counted(report: Run, title: str, first: str, key: Callable[[str, str], str]
         total = str(sum(counts.values()))
         undecided = sum(report.tally.undecided.get(each, 0) for each in members)
         last = mark(counts, undecided)
-        bound = "-" if worst is None else f"{number(worst, 3)} of 1"
+        bound = "-" if worst is None else f"{number(worst)} of 1"
         rows.append((name, total, tally(counts), bound, f"{seconds:.2f}", last))
     columns = (first, "results", "verdicts", "worst pass / tolerance", "seconds", "")
     return table(title, columns, rows, (columns[1], *columns[3:5]))

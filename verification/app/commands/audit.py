@@ -42,7 +42,7 @@ class Options(Columns):
     )
     classes: Path | None = option("Labels of the rows of W, .npy.")
     weight: Path | None = option("Weights of the examples, .npy or .csv.")
-    dual: Path | None = option("Of a hinge: masses (n, m), .npy or .csv.")
+    dual: Path | None = option("Of a hinge: dual variables (n, m), .npy or .csv.")
     label: str | None = label()
     refit: bool = option("Train a better model, too.", False, "--refit")
     tol: float = option("Relative gap, for the verdict and --refit.", 1e-3)

@@ -123,7 +123,8 @@ def train(options: Options) -> Document:
         o.model in ("svm", "logistic", "multilabel") if o.fit_intercept is None else o.fit_intercept
     )
     given = {name: getattr(o, name) for name in (
-        "scale", "impute", "model", "k", "variant", "gamma", "lam", "truncated", "loss", "tol", "class_weight")}  # fmt: skip
+        "scale", "impute", "model", "k", "variant", "gamma", "lam", "truncated", "loss", "tol",
+        "class_weight")}  # fmt: skip
     given |= {} if o.max_iter is None else {"max_iter": o.max_iter}
     trained = fit(
         examples, test=judged_on, judged="holdout" if o.test is None else "test", C=values(o.c),
