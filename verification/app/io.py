@@ -51,12 +51,11 @@ def read(
 
     Parameters
     ----------
-    path : ``.csv`` (comma separated), ``.tsv``, both also as ``.gz``, a Parquet or Arrow file,
-        ``.npz`` or ``.mat`` (arrays ``X`` and ``y``; or .npz by `scipy.sparse.save_npz`), ``.npy``, ``.safetensors``, ``.h5`` (a matrix of features), ``.svm`` /
-        ``.svmlight`` / ``.libsvm``, ``.txt`` (svm after a line with the numbers of rows, features and labels),
-        or a folder of parts. Several labels of an example: columns of 0 and 1, an array ``Y`` of them or in
-        .npz the parts of a CSR matrix (``Y_data``, ``Y_indices``, ``Y_indptr``, ``Y_shape``), 1,4 in an svm
-        file.
+    path : ``.csv`` (comma separated), ``.tsv``, both also as ``.gz``, a Parquet or Arrow file, ``.npz`` or ``.mat``
+        (arrays ``X`` and ``y``; or .npz by `scipy.sparse.save_npz`), ``.npy``, ``.safetensors``, ``.h5`` (a matrix of
+        features), ``.svm`` / ``.svmlight`` / ``.libsvm``, ``.txt`` (svm after a line with the numbers of rows, features
+        and labels), or a folder of parts. Several labels of an example: columns of 0 and 1, an array ``Y`` of them or
+        in .npz the parts of a CSR matrix (``Y_data``, ``Y_indices``, ``Y_indptr``, ``Y_shape``), 1,4 in an svm file.
     roles : of its columns or arrays.
     known : what a model, or the file that it is trained on, says of this one.
     labels : a file of labels, one per row; `Roles.label` is then a column of it.
