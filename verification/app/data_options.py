@@ -12,7 +12,7 @@ from verification.app.dataset import Examples, Roles
 from verification.app.io import SVM, read, suffix_of
 from verification.app.labels import listed
 from verification.app.options import argument, option
-from verification.app.separated import SEPARATORS
+from verification.app.tables import SEPARATORS
 from verification.errors import DataFileError, InvalidArgumentError
 
 if TYPE_CHECKING:

@@ -21,9 +21,16 @@ from verification.app.label_files import read_labels, typed_labels, with_indicat
 from verification.app.labels import MISSING, classes_of
 from verification.app.multilabel import indicator, with_csr
 from verification.app.preprocessing import numbers
-from verification.app.separated import SEPARATORS, as_csv, kind_of
 from verification.app.svm_file import read_svm
-from verification.app.tables import LEFT_OUT, Table, read_columns, read_csv
+from verification.app.tables import (
+    LEFT_OUT,
+    SEPARATORS,
+    Table,
+    as_csv,
+    kind_of,
+    read_columns,
+    read_csv,
+)
 from verification.errors import DataFileError
 from verification.instances import npz
 from verification.instances.files import check_regular

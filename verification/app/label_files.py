@@ -11,8 +11,7 @@ from fast.data import COLUMNS, parts
 from verification.app.dataset import Examples, Roles
 from verification.app.labels import classes_of, listed
 from verification.app.multilabel import indicator
-from verification.app.separated import as_csv, is_text
-from verification.app.tables import Table, read_columns, read_csv
+from verification.app.tables import Table, as_csv, is_text, read_columns, read_csv
 from verification.errors import DataFileError
 
 
