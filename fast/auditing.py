@@ -158,7 +158,7 @@ def audit(
     sample_weight : array (n,), optional
         w.
     dual : array or CSR (n, m), optional
-        Of a hinge, which has no slopes: masses >= 0 on the other classes; of a one-vs-all hinge those of each
+        Of a hinge, which has no slopes: dual variables >= 0 on the other classes; of a one-vs-all hinge those of each
         row. Without them training finds some. What is not feasible is clipped, and costs.
     refit : bool
         Train a better model, too: what is certain of that tightens ``dual``, and says what accuracy the distance costs.
@@ -252,7 +252,7 @@ class _Problem:
         found: Any = dual if sp.issparse(dual) else finite_array("dual", dual, (2,))
         if found.shape != (self.n, self.m) or not self.hinge:
             given = f"shape {found.shape} for {self.name}"
-            expected = f"masses {(self.n, self.m)} for a hinge, None for others"
+            expected = f"dual variables {(self.n, self.m)} for a hinge, None for others"
             raise InvalidParameterError("dual", given, expected, "leave dual out, or reshape it")
         return found.tocsr() if sp.issparse(dual) else found.astype(np.float64)
 

@@ -19,8 +19,13 @@ def _axes(ax: Any) -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError("displays need matplotlib: install refsolve[plot]") from error
+        raise ImportError("displays need matplotlib: in a clone of refsolve, pip install '.[plot]'") from error
     return plt.subplots()[1]
+
+
+def _legend(ax: Any) -> None:
+    """Above the axes, off the curves."""
+    ax.legend(frameon=False, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, borderaxespad=0.2)
 
 
 class GapDisplay:
@@ -81,7 +86,7 @@ class GapDisplay:
         self.ax_.axhline(self.tol, color="grey", linestyle=":", label=f"tol = {self.tol:g}")
         self.ax_.set(yscale="log", xlabel="seconds", ylabel="certified relative duality gap")
         self.ax_.locator_params(axis="x", nbins=5)  # labels of milliseconds are wide
-        self.ax_.legend(frameon=False)
+        _legend(self.ax_)
         return self
 
 
@@ -160,7 +165,7 @@ class TopKDisplay:
         (self.line_,) = self.ax_.plot(self.ks, self.accuracies, **options)
         self.ax_.set(xlabel="guesses k", ylabel="top-k accuracy")
         self.ax_.xaxis.get_major_locator().set_params(integer=True)
-        self.ax_.legend(frameon=False)
+        _legend(self.ax_)
         return self
 
 
@@ -209,5 +214,5 @@ class PathDisplay:
         ]
         named = [k for k in self.ks if isinstance(k, str)]
         self.ax_.set(xscale="log", xlabel="C", ylabel=", ".join(named) or "accuracy")
-        self.ax_.legend(frameon=False)
+        _legend(self.ax_)
         return self

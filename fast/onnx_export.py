@@ -40,7 +40,7 @@ def register() -> None:
     try:
         from skl2onnx import update_registered_converter
     except ImportError as error:
-        raise ImportError("ONNX export needs skl2onnx: install refsolve[onnx]") from error
+        raise ImportError("ONNX export needs skl2onnx: in a clone of refsolve, pip install '.[onnx]'") from error
     for kind in ESTIMATORS:
         update_registered_converter(
             kind, _alias(kind), _shapes, _convert, overwrite=True, parser=_parse, options=OPTIONS

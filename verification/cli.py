@@ -9,6 +9,7 @@ import errno
 import importlib
 import logging
 import pkgutil
+import re
 from typing import Annotated, Any, cast
 
 import typer
@@ -17,7 +18,7 @@ from typer.core import TyperGroup
 from typer.main import get_command as build_command
 
 from verification.app import commands
-from verification.app.console import LOG, MISUSED, stderr
+from verification.app.console import ALIVE, LOG, MISUSED, stderr
 from verification.report.page import visible
 
 #: Where the help page lists a command; one that is not named here stands under "More".
@@ -59,10 +60,28 @@ def is_ours(error: BaseException) -> bool:
     return type(error).__module__.partition(".")[0] in _OURS
 
 
+def options_of(name: str) -> set[str]:
+    """The options of a command, and of the commands under it."""
+    made: Any = build_command(importlib.import_module(f"{commands.__name__}.{name}").app)
+    parts = [made, *getattr(made, "commands", {}).values()]
+    return {o for c in parts for p in c.params for o in (*p.opts, *p.secondary_opts)}
+
+
+def with_owners(said: str, name: str | None) -> str:
+    """A message; of options in it that the command has not, the commands that have them."""
+    named = dict.fromkeys(re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]", said))
+    if name not in command_names() or not (odd := [o for o in named if o not in options_of(name)]):
+        return said
+    having = {o: [n for n in command_names() if o in options_of(n)] for o in odd}
+    notes = [f"{o} is an option of `refsolve {'`, `'.join(names)}`" for o, names in having.items() if names]
+    return f"{said} ({'; '.join(notes)})" if notes else said
+
+
 class _Notices(logging.Handler):
     """Prints on the standard error of the moment."""
 
     def emit(self, record: logging.LogRecord) -> None:
+        ALIVE.note()
         stderr().print(record.getMessage(), style="dim", highlight=False)
 
 
@@ -93,7 +112,7 @@ class DiscoveredGroup(TyperGroup):
         if cmd_name not in command_names():
             return None
         command: Any = build_command(importlib.import_module(f"{commands.__name__}.{cmd_name}").app)
-        command.name = cmd_name
+        command.name = ALIVE.doing = cmd_name
         command.rich_help_panel = next(
             (p for p, names in PANELS.items() if cmd_name in names), "More"
         )
@@ -105,11 +124,13 @@ class DiscoveredGroup(TyperGroup):
         """Run it; an exception of ours becomes a paragraph on standard error."""
         _show_notices()
         try:
-            return super().invoke(ctx)
+            with ALIVE.watch():
+                return super().invoke(ctx)
         except Exception as error:
             said = message(error)
             if not said:
                 raise
+            said = with_owners(said, ctx.invoked_subcommand)
             shown = Text("Error: ", style="bold red").append(
                 visible(said), style="not bold default"
             )

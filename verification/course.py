@@ -1,7 +1,7 @@
 """What the cells of the course call: checks that raise, a counterexample or none, pictures.
 
 It needs numpy alone, so that a lecture's notebook runs wherever the package is installed; pictures
-want matplotlib (``pip install 'refsolve[plot]'``) and say so where it is missing.
+want matplotlib (in a clone, ``pip install '.[plot]'``) and say so where it is missing.
 """
 
 import hashlib

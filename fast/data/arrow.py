@@ -208,7 +208,7 @@ def opened(name: str, known: Any = None) -> Iterator[Any]:
     try:
         import pyarrow as pa
     except ImportError:
-        fix = "pip install 'refsolve[parquet]'"
+        fix = "in a clone of refsolve, pip install '.[parquet]'"
         raise InvalidParameterError(name, "Parquet or Arrow", "pyarrow installed", fix) from None
     kind: Any = _Parquet if name.lower().endswith(PARQUET) else _Ipc
     try:

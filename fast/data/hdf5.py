@@ -60,7 +60,7 @@ def opened(name: str) -> Iterator[Any]:
     try:
         import h5py
     except ImportError:
-        fix = "pip install 'refsolve[mat]'"
+        fix = "in a clone of refsolve, pip install '.[mat]'"
         raise InvalidParameterError(name, "HDF5", "h5py installed", fix) from None
     stamp(name)
     with reading(name), h5py.File(name, "r") as file:

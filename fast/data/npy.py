@@ -172,7 +172,7 @@ def tensors(name: str) -> dict[str, tuple[str, list[int], int]]:
     try:
         from safetensors import SafetensorError, safe_open
     except ImportError:
-        fix = "pip install 'refsolve[safetensors]'"
+        fix = "in a clone of refsolve, pip install '.[safetensors]'"
         raise InvalidParameterError(name, "safetensors", "that library installed", fix) from None
     stamp(name)
     try:

@@ -284,6 +284,13 @@ def costs_of(
     return read_only(np.atleast_2d(costs))
 
 
+def _names() -> list[str]:
+    """Files of `fast.losses`."""
+    where = importlib.util.find_spec("fast.losses")
+    places = (where and where.submodule_search_locations) or []
+    return sorted(p.stem for place in places for p in Path(place).glob("[!_]*.py"))
+
+
 def named(object_name: str, **parameters: Any) -> Loss:
     """The loss of an object of `fast.losses`, or of a file elsewhere.
 
@@ -313,8 +320,8 @@ def named(object_name: str, **parameters: Any) -> Loss:
             raise InvalidParameterError(
                 "loss",
                 repr(object_name),
-                "an object of fast.losses, or a file",
-                "see dir(fast.losses)",
+                "a name of fast.losses, or a file",
+                f"take one of {', '.join(_names())}",
             )
         module = importlib.import_module(f"fast.losses.{object_name}")
     found = [

@@ -15,7 +15,7 @@ for seconds, later ones find them on disk), on other devices by the operations o
 differentiable expression of the same numbers. Half precision, also under autocast, is computed in float32, and losses
 stay so; nothing waits for the device. There is no `fast.jax`: the array API has neither a top-k selection nor scatter
 nor gradients, so that it would be a second set of formulas. Needs the extra ``torch``:
-``pip install 'refsolve[torch]'``.
+in a clone, ``pip install '.[torch]'``.
 """
 
 import importlib
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 try:
     import torch as _torch  # noqa: F401
 except ImportError as error:
-    raise ImportError("losses on tensors need torch: install refsolve[torch]") from error
+    raise ImportError("losses on tensors need torch: in a clone of refsolve, pip install '.[torch]'") from error
 
 from fast.torch import losses
 from fast.torch.modules import AveragePrecisionLoss as AveragePrecisionLoss

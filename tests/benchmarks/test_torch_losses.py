@@ -22,7 +22,7 @@ def test_every_loss_is_measured():
 
 def test_without_torch_the_command_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert "install refsolve[torch]" in refused("bench", "torch")
+    assert "pip install '.[torch]'" in refused("bench", "torch")
 
 
 def test_a_record_has_every_loss_as_it_is_and_compiled(monkeypatch):

@@ -101,7 +101,7 @@ def test_what_is_wrong_is_said_on_a_line(files: Path) -> None:
     rest = files / "x.npy", files / "y.npy"
     (files / "empty.npz").write_bytes(b"")
     assert "transposed: pass W.T" in refused("audit", files / "t.npy", *rest)
-    assert "tolerance=nan" in refused("audit", files / "w.npy", *rest, "--tolerance", "nan")
+    assert "tol=nan" in refused("audit", files / "w.npy", *rest, "--tol", "nan")
     for words, why in (
         (("bad.npy", "y.npy"), "row 3, column 1"),
         (("x.npy",), "--label"),

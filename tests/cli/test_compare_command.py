@@ -27,7 +27,7 @@ RNG = np.random.default_rng(3)
 Y = np.arange(400) % 5
 X = RNG.standard_normal((400, 6)) + 1.2 * RNG.standard_normal((5, 6))[Y]
 NAMES = np.array(["ant", "bee", "cat", "dog", "eel"])[Y]
-FEW = ("-k", "1,2", "--method", "LR-Multi", "--method", "top-2 SVM", "--Cs", "0.01,0.1,1")
+FEW = ("-k", "1,2", "--method", "LR-Multi", "--method", "top-2 SVM", "-C", "0.01,0.1,1")
 
 
 @pytest.fixture
@@ -55,8 +55,9 @@ def naive(
 
 
 def test_softmax_is_what_scikit_learn_has_in_the_same_protocol(file: Path, tmp_path: Path) -> None:
-    words = ("compare", file, *FEW, "--scale", "none", "--tol", "1e-8", "--further", "0", "--splits", "2")  # fmt: skip
-    told = data(*words, "--seed", "5", "--out", tmp_path / "out")
+    words = ("compare", file, *FEW, "--scale", "none", "--tol", "1e-8", "--extend-grid", "0")
+    words = (*words, "--splits", "2", "--no-fit-intercept")  # fmt: skip
+    told = data(*words, "--seed", "5", "--output", tmp_path / "out")
     row = next(row for row in told["rows"] if row["method"] == "LR-Multi")
     for s in range(2):
         left, test = train_test_split(
@@ -81,8 +82,8 @@ def test_softmax_is_what_scikit_learn_has_in_the_same_protocol(file: Path, tmp_p
 def test_a_run_that_was_ended_goes_on(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words, out = ("compare", file, *FEW, "--further", "0"), tmp_path / "out"
-    whole = data(*words, "--out", tmp_path / "whole")
+    words, out = ("compare", file, *FEW, "--extend-grid", "0"), tmp_path / "out"
+    whole = data(*words, "--output", tmp_path / "whole")
     first = comparing.run_row
 
     def interrupted(parts: protocol.Parts, row: Row, *rest: object) -> RowResult:
@@ -92,15 +93,15 @@ def test_a_run_that_was_ended_goes_on(
         return first(parts, row, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(comparing, "run_row", interrupted)
-    told = data(*words, "--out", out, code=1)
+    told = data(*words, "--output", out, code=1)
     assert not told["complete"]
     assert [row["method"] for row in told["rows"]] == ["LR-Multi"]
     monkeypatch.undo()
-    assert "is not empty" in refused(*words, "--out", out)
-    assert "grid was [0.01, 0.1, 1.0]" in refused(*words, "--Cs", "1,2", "--out", out, "--resume")
+    assert "is not empty" in refused(*words, "--output", out)
+    assert "grid was [0.01, 0.1, 1.0]" in refused(*words, "-C", "1,2", "--output", out, "--resume")
     with (out / KEPT).open("a", encoding="utf-8") as stream:
         stream.write('{"split": 0, "me')  # the machine went down while a row was written
-    told = data(*words, "--out", out, "--resume")
+    told = data(*words, "--output", out, "--resume")
     for one, other in zip(told["rows"], whole["rows"], strict=True):
         assert one["method"] == other["method"]
         assert one["accuracy"] == other["accuracy"]
@@ -108,13 +109,13 @@ def test_a_run_that_was_ended_goes_on(
     assert [json.loads(line)["row"] for line in lines[1:]] == ["LR-Multi", "top-2 SVM"]
     for spoilt in ("[]\n[]\n", lines[0] + '\n{"row": "LR-Multi", "result": {"fits": 1}}\n'):
         (out / KEPT).write_text(spoilt, encoding="utf-8")
-        assert "not what a run left" in refused(*words, "--out", out, "--resume")
+        assert "not what a run left" in refused(*words, "--output", out, "--resume")
 
 
 def test_a_gram_matrix_trains_what_its_features_do(file: Path, tmp_path: Path) -> None:
-    options = (*FEW, "--scale", "none", "--tol", "1e-9", "--further", "0")
-    plain = data("compare", file, *options, "--out", tmp_path / "a")
-    gram = data("compare", file, "--gram", "K", *options, "--out", tmp_path / "b")
+    options = (*FEW, "--scale", "none", "--tol", "1e-9", "--extend-grid", "0", "--no-fit-intercept")
+    plain = data("compare", file, *options, "--output", tmp_path / "a")
+    gram = data("compare", file, "--gram", "K", *options, "--output", tmp_path / "b")
     for one, other in zip(plain["rows"], gram["rows"], strict=True):
         np.testing.assert_allclose(one["accuracy"], other["accuracy"], atol=1e-9)
     np.savez(tmp_path / "no.npz", y=NAMES, K=X @ X.T - 50.0 * np.eye(400), S=np.triu(X @ X.T), W=X)
@@ -124,7 +125,7 @@ def test_a_gram_matrix_trains_what_its_features_do(file: Path, tmp_path: Path) -
         ("W", "expected W (n, n)"),
     ):
         said = refused(
-            "compare", tmp_path / "no.npz", "--gram", name, "-k", "1", "--out", tmp_path / "c"
+            "compare", tmp_path / "no.npz", "--gram", name, "-k", "1", "--output", tmp_path / "c"
         )
         assert why in said
 
@@ -140,25 +141,25 @@ def test_tables_with_gaps_two_classes_and_columns_in_another_order(tmp_path: Pat
     for name, part in parts.items():
         part.to_csv(tmp_path / f"{name}.csv", index=False)
     words = ("compare", tmp_path / "train.csv", "--label", "kind")
-    rest = ("--validation", tmp_path / "validation.csv", "--test", tmp_path / "test.csv", "--Cs", "0.1,1")  # fmt: skip
-    assert "the value is missing" in refused(*words, *rest, "--out", tmp_path / "a")
-    told = data(*words, *rest, "--impute", "mean", "--bias", "--out", tmp_path / "a")
+    rest = ("--validation", tmp_path / "validation.csv", "--test", tmp_path / "test.csv", "-C", "0.1,1")  # fmt: skip
+    assert "the value is missing" in refused(*words, *rest, "--output", tmp_path / "a")
+    told = data(*words, *rest, "--impute", "mean", "--fit-intercept", "--output", tmp_path / "a")
     parts["test"][frame.columns].to_csv(tmp_path / "test.csv", index=False)
-    again = data(*words, *rest, "--impute", "mean", "--bias", "--out", tmp_path / "b")
+    again = data(*words, *rest, "--impute", "mean", "--fit-intercept", "--output", tmp_path / "b")
     assert [row["method"] for row in told["rows"]] == ["SVM", "LR", "AP-SVM"]
     assert [r["accuracy"] for r in told["rows"]] == [r["accuracy"] for r in again["rows"]]
     assert min(row["accuracy"][0][0] for row in told["rows"]) > 70.0
-    said = refused(*words, *rest, "--impute", "mean", "--method", "LR-OVA", "--out", tmp_path / "c")
+    said = refused(*words, *rest, "--impute", "mean", "--method", "LR-OVA", "--output", tmp_path / "c")
     assert "expected for two classes one of SVM, LR, AP-SVM; SVM+ with --privileged" in said
 
 
 def test_privileged_features_choose_lambda_too_and_go_on(tmp_path: Path) -> None:
     frame = pd.DataFrame(X[:, :3], columns=list("abc")).assign(z=X[:, 3], u=X[:, 4], kind=NAMES)
     frame.to_csv(tmp_path / "all.csv", index=False)
-    words = ("compare", tmp_path / "all.csv", "--label", "kind", "--privileged", "z,u", "--Cs", "0.1,1")  # fmt: skip
-    assert "--privileged goes with two classes" in refused(*words, "--out", tmp_path / "out")
-    words = (*words, "--positive", "cat", "--further", "0", "--seed", "1")
-    told = data(*words, "--out", tmp_path / "out")
+    words = ("compare", tmp_path / "all.csv", "--label", "kind", "--privileged", "z,u", "-C", "0.1,1")  # fmt: skip
+    assert "--privileged goes with two classes" in refused(*words, "--output", tmp_path / "out")
+    words = (*words, "--positive", "cat", "--extend-grid", "0", "--seed", "1")
+    told = data(*words, "--output", tmp_path / "out")
     found = {row["method"]: row for row in told["rows"]}
     assert list(found) == ["SVM", "LR", "AP-SVM", "SVM+"]
     assert told["columns"] == ["Accuracy", "AP"]
@@ -180,14 +181,14 @@ def test_privileged_features_choose_lambda_too_and_go_on(tmp_path: Path) -> None
     last = LogisticRegression(C=best * len(train) / len(left), **options).fit(A[left], y[left])
     expected = 100.0 * average_precision_score(y[test], A[test] @ last.coef_[0])
     assert found["LR"]["accuracy"][0][1] == pytest.approx(expected, abs=0.5)
-    again = data(*words, "--out", tmp_path / "out", "--resume")
+    again = data(*words, "--output", tmp_path / "out", "--resume")
     assert [row["accuracy"] for row in again["rows"]] == [row["accuracy"] for row in told["rows"]]
     frame[:300].to_csv(tmp_path / "train.csv", index=False)
     frame[300:350].to_csv(tmp_path / "val.csv", index=False)
     frame[350:].drop(columns=["z", "u"]).to_csv(tmp_path / "test.csv", index=False)
     words = ("compare", tmp_path / "train.csv", *words[2:], "--validation", tmp_path / "val.csv")
     told = data(
-        *words, "--test", tmp_path / "test.csv", "--method", "SVM+", "--out", tmp_path / "b"
+        *words, "--test", tmp_path / "test.csv", "--method", "SVM+", "--output", tmp_path / "b"
     )
     assert told["sizes"] == [300, 50, 50]
 
@@ -203,14 +204,14 @@ def test_what_cannot_be_compared_is_refused_at_once(file: Path, tmp_path: Path) 
         ("-k", "0,1"): "expected numbers of guesses",
         ("--test", str(file), "--splits", "2"): "splits=2 goes with one file",
         ("--test", str(tmp_path / "new.npz")): "no training example has the label 'fox'",
-        ("--like", "mnist"): "like is 'mnist'",
+        ("--paper-dataset", "mnist"): "paper_dataset is 'mnist'",
         ("--scale", "log"): "scale is 'log'",
     }
     for words, why in cases.items():
-        assert why in refused("compare", file, *words, "--out", tmp_path / "out"), words
-    assert "one class" in refused("compare", tmp_path / "one.npz", "--out", tmp_path / "out")
+        assert why in refused("compare", file, *words, "--output", tmp_path / "out"), words
+    assert "one class" in refused("compare", tmp_path / "one.npz", "--output", tmp_path / "out")
     assert "has 1 examples" in refused(
-        "compare", tmp_path / "rare.npz", "-k", "1", "--out", tmp_path / "out"
+        "compare", tmp_path / "rare.npz", "-k", "1", "--output", tmp_path / "out"
     )
     assert "TRAIN" in refused("compare")
     assert not (tmp_path / "out").exists()
@@ -218,17 +219,17 @@ def test_what_cannot_be_compared_is_refused_at_once(file: Path, tmp_path: Path) 
 
 def test_the_printed_figures_stand_beside_ours(file: Path, tmp_path: Path) -> None:
     shown = run(
-        "compare", file, *FEW, "--further", "0", "--like", "fmd", "--out", tmp_path / "out"
+        "compare", file, *FEW, "--extend-grid", "0", "--paper-dataset", "fmd", "--output", tmp_path / "out"
     ).stdout
     rows = {line[:10].strip(): line for line in shown.splitlines() if " / " in line}
     assert "/ 79.0" in rows["LR-Multi"]  # top-1 and top-2 of Table 14
     assert "/ 90.6" in rows["LR-Multi"]
     assert "/ 78.2" in rows["top-2 SVM"]
-    assert " / " not in run("compare", file, *FEW, "--out", tmp_path / "b").stdout
+    assert " / " not in run("compare", file, *FEW, "--output", tmp_path / "b").stdout
 
 
 def test_the_papers_data_sets_are_known() -> None:
-    assert "Table 17" in run("compare", "--like", "indoor67").stdout
+    assert "Table 17" in run("compare", "--paper-dataset", "indoor67").stdout
     assert printed("indoor67", ["SVM-Multi", "top-3 SVM", "none"], (1, 3)) == {
         "SVM-Multi": [82.5, 95.4],
         "top-3 SVM": [81.6, 95.1],

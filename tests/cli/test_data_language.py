@@ -113,7 +113,7 @@ def test_ranking_in_queries(csv: Path, tmp_path: Path) -> None:
         (),
     ):  # the model remembers the roles of the columns
         assert data("evaluate", file, csv, *known)["accuracy"] == shown["accuracy"]["train"]
-    assert "Precision over recall, by list" in pages(file, csv)[".html"]
+    assert "Precision–recall curve per query" in pages(file, csv)[".html"]
     run("predict", file, csv)
     written = pd.read_csv(tmp_path / "flowers.predictions.csv")
     assert sorted(written["rank"]) == list(range(1, 151))

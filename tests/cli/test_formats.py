@@ -167,7 +167,7 @@ def test_train_predict_and_evaluate(name: str, files: Path, right: Any, tmp_path
 @pytest.mark.parametrize("name", FORMATS)
 def test_probe(name: str, files: Path, tmp_path: Path) -> None:
     positional, options = words_of(files, name, "probe")
-    words = ("--Cs", "0.01", "--tol", "1e-6", "-o", tmp_path)
+    words = ("-C", "0.01", "--tol", "1e-6", "-o", tmp_path)
     told = run("probe", *positional, *options, *words)
     assert "90 rows; 4 features" in " ".join(told.stderr.split())
     scale = 4.0 if name == "npy of int16" else 1.0
@@ -183,7 +183,7 @@ def test_audit(name: str, files: Path, tmp_path: Path) -> None:
     scale = 4.0 if name == "npy of int16" else 1.0
     W = TopKSVC(tol=1e-8, C=0.1, random_state=0).fit(X, Y).coef_ / scale
     np.save(tmp_path / "W.npy", W)
-    words = ("--loss", "softmax", "--C", "0.1", "--tolerance", "10")
+    words = ("--loss", "softmax", "--C", "0.1", "--tol", "10")
     found = data("audit", tmp_path / "W.npy", *positional, *options, *words)
     F = X @ W.T * scale
     P = 0.5 * (W**2).sum() + 0.1 * (np.logaddexp.reduce(F, axis=1) - F[np.arange(90), Y]).sum()
@@ -238,7 +238,7 @@ def test_labels_and_metadata_in_matching_parts(files: Path, tmp_path: Path) -> N
     for i, piece in enumerate(pieces):
         part = pd.DataFrame({"caption": "a photo", "kind": Y[piece]})
         part.to_parquet(meta / f"metadata_{i}.parquet")
-    words = ("probe", files / "parts", meta, "--label", "kind", "--Cs", "0.01", "--force")
+    words = ("probe", files / "parts", meta, "--label", "kind", "-C", "0.01", "--force")
     run(*words, "-o", tmp_path / "out")
     W = load_model(tmp_path / "out" / "probe.refsolve").classifier.coef_
     run("probe", files / "parts", files / "labels.npy", *words[5:], "-o", tmp_path / "out")
@@ -375,7 +375,7 @@ def test_the_label_is_remembered(command: str, name: str, tmp_path: Path) -> Non
         with h5py.File(file, "w") as held:
             held["emb"], held["kind"], held["y"] = X, Y, np.arange(90)
     out = tmp_path / ("out" if command == "probe" else "probe.refsolve")
-    run(command, file, *options, "-o", out, *(["--Cs", "1"] if command == "probe" else []))
+    run(command, file, *options, "-o", out, *(["-C", "1"] if command == "probe" else []))
     model = out / "probe.refsolve" if command == "probe" else out
     assert data("evaluate", model, file)["accuracy"]["1"] > 0.8
 
@@ -391,7 +391,7 @@ def test_enumerations_of_polars(tmp_path: Path) -> None:
 
 
 def test_compare_takes_folders(files: Path, tmp_path: Path) -> None:
-    words = ("compare", files / "parts", files / "labels.npy", "-k", "1", "--Cs", "1")
+    words = ("compare", files / "parts", files / "labels.npy", "-k", "1", "-C", "1")
     words = (*words, "--method", "SVM-OVA", "-o", tmp_path / "out")
     first = data(*words)
     assert data(*words, "--resume") == first

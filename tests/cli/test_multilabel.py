@@ -65,7 +65,7 @@ def test_a_table_from_train_to_predict(folder: Path, loss: str) -> None:
     assert model.labels == NAMES
     again = data("evaluate", folder / "a.refsolve", folder / "b.csv", "-o", folder / "page")
     assert again["accuracy"] == shares
-    assert "Precision over recall, by label" in (folder / "page.html").read_text(encoding="utf-8")
+    assert "Precision–recall curve per label" in (folder / "page.html").read_text(encoding="utf-8")
     run("predict", folder / "a.refsolve", folder / "b.csv")
     frame = pd.read_csv(folder / "b.predictions.csv", keep_default_na=False)
     assert list(frame["labels"]) == [",".join(np.array(NAMES)[row > 0]) for row in found]

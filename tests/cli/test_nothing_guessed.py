@@ -62,7 +62,7 @@ def test_a_stored_index_is_no_feature(name: str, suffix: str, tmp_path: Path) ->
     ):
         np.testing.assert_array_equal(X, frame[["a", "b"]].to_numpy())
         np.testing.assert_array_equal(y, frame["y"])
-    told = said("probe", file, "--label", "y", "--Cs", "0.1", "-o", tmp_path / "p")
+    told = said("probe", file, "--label", "y", "-C", "0.1", "-o", tmp_path / "p")
     assert "60 rows; 2 features: a, b" in told
     assert "left out: the index of a data frame" in told
 
@@ -88,7 +88,7 @@ def test_an_index_in_csv_is_no_feature(kind: str, tmp_path: Path) -> None:
     assert "left out: the index of a data frame" in found.taken
     X, y, _ = read_rows(file, Roles(label), None)
     assert (X.columns, y.tolist()) == ([*names], found.y.tolist())
-    told = said("probe", file, "--label", label, "--Cs", "1", "-o", tmp_path / "out")
+    told = said("probe", file, "--label", label, "-C", "1", "-o", tmp_path / "out")
     assert "left out: the index of a data frame" in told
     own = read(file, Roles(label, features=("0", "-2")))  # who asks for it gets it
     assert len(own.columns) == 2
@@ -137,7 +137,7 @@ def test_columns_are_put_right_by_name(suffix: str, tmp_path: Path) -> None:
         return path
 
     train = file("train", ["a", "b", "c", "y"])
-    run("probe", train, "--label", "y", "--Cs", "1", "-o", tmp_path / "p")
+    run("probe", train, "--label", "y", "-C", "1", "-o", tmp_path / "p")
     model = tmp_path / "p" / "probe.refsolve"
     right = data("evaluate", model, train)["accuracy"]
     assert right["1"] > 0.9
@@ -151,7 +151,7 @@ def test_columns_are_put_right_by_name(suffix: str, tmp_path: Path) -> None:
         np.testing.assert_array_equal(written, load_model(model).classifier.predict(X))
     assert "lacks the features ['b']" in refused("evaluate", model, file("less", ["a", "c", "y"]))
     judged = data(
-        "probe", train, "--label", "y", "--Cs", "1", "--validation", more, "-o", tmp_path / "q"
+        "probe", train, "--label", "y", "-C", "1", "--validation", more, "-o", tmp_path / "q"
     )
     assert judged["path"]["accuracy"]["top-1"] == [right["1"]]
 
@@ -205,8 +205,8 @@ def test_files_that_begin_elsewhere_than_training(tmp_path: Path) -> None:
             assert "--index-base 1" in refused(
                 "train", zero, "--test", one, "-o", tmp_path / "n.refsolve"
             )
-            run("probe", zero, "--Cs", "1", "-o", tmp_path / "p")
-    words = ("probe", zero, "--Cs", "1", "-o", tmp_path / "q", "--validation")
+            run("probe", zero, "-C", "1", "-o", tmp_path / "p")
+    words = ("probe", zero, "-C", "1", "-o", tmp_path / "q", "--validation")
     assert "--index-base 1" in refused(*words, one)
     some = write(tmp_path / "some.svm", "0 1:3\n1 1:2\n")
     told = said("evaluate", tmp_path / "zero.refsolve", some)
@@ -523,4 +523,4 @@ def test_a_library_that_is_missing_is_named(
     (tmp_path / name).write_bytes(b"?")
     monkeypatch.setitem(sys.modules, package, None)
     more = ("--label", "y", "-o", tmp_path / "out") if command == "probe" else ()
-    assert "pip install 'refsolve[" in refused(command, tmp_path / name, *more)
+    assert "pip install '.[" in refused(command, tmp_path / name, *more)

@@ -29,8 +29,8 @@ def files(tmp_path: Path) -> Path:
 
 def test_the_best_of_a_path_is_kept_with_its_certificate(files: Path) -> None:
     judged = ("--validation", files / "v.npy", "--validation-labels", files / "w.npy")
-    words = ("probe", files / "x.npy", files / "y.npy", *judged, "--Cs", "10,0.1,1")
-    told = data(*words, "--out", files / "out")
+    words = ("probe", files / "x.npy", files / "y.npy", *judged, "-C", "10,0.1,1")
+    told = data(*words, "--output", files / "out")
     found = probe(X[:400].astype(np.float32), NAMES[:400], (X[400:], NAMES[400:]), [0.1, 1, 10])
     assert told["path"]["C"] == [0.1, 1.0, 10.0]
     assert max(told["path"]["gap"]) <= 1e-3
@@ -44,7 +44,7 @@ def test_the_best_of_a_path_is_kept_with_its_certificate(files: Path) -> None:
     svg = (files / "out" / "probe.svg").read_text(encoding="utf-8")
     assert svg.startswith("<svg")
     assert json.loads((files / "out" / "probe.json").read_text(encoding="utf-8"))
-    assert "is not empty" in refused(*words, "--out", files / "out")
+    assert "is not empty" in refused(*words, "--output", files / "out")
     predicted = files / "predicted.csv"
     run("predict", files / "out" / "probe.refsolve", files / "v.npy", "--output", predicted)
     assert len(predicted.read_text(encoding="utf-8").splitlines()) == 201
@@ -52,14 +52,14 @@ def test_the_best_of_a_path_is_kept_with_its_certificate(files: Path) -> None:
 
 
 def test_protocols_and_losses_without_validation(files: Path) -> None:
-    words = ("probe", files / "x.npy", files / "i.npy", "--force", "--out", files / "out")
+    words = ("probe", files / "x.npy", files / "i.npy", "--force", "--output", files / "out")
     told = data(*words, "--preset", "mteb", "--loss", "hinge", "-k", "2", "--jobs", "2")
     assert told["path"]["C"] == [1.0] * 10
     pd, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     table = pd.DataFrame(X[:400], columns=[f"x{j}" for j in range(12)]).assign(kind=NAMES[:400])
     table.to_parquet(files / "x.parquet")
-    words = ("probe", files / "x.parquet", "--label", "kind", "--force", "--out", files / "out")
-    shown = run(*words, "--Cs", "0.1,1", "--loss", "entropy", "--k", "3")
+    words = ("probe", files / "x.parquet", "--label", "kind", "--force", "--output", files / "out")
+    shown = run(*words, "-C", "0.1,1", "--loss", "entropy", "--k", "3")
     assert "400 rows, 12 features, 5 classes; 3 fits" in shown.stderr
     assert "held out" in shown.stdout
 
@@ -70,16 +70,16 @@ def test_ctrl_c_keeps_what_there_is(files: Path, monkeypatch: pytest.MonkeyPatch
             raise KeyboardInterrupt
 
     monkeypatch.setattr(Task, "at", interrupted)
-    words = ("probe", files / "x.npy", files / "y.npy", "--Cs", "0.1,1,10", "--tol", "1e-9")
-    told = data(*words, "--out", files / "out", code=1)
+    words = ("probe", files / "x.npy", files / "y.npy", "-C", "0.1,1,10", "--tol", "1e-9")
+    told = data(*words, "--output", files / "out", code=1)
     assert told["path"]["C"] == [0.1, 1.0]
     assert not told["complete"]
     assert load_model(files / "out" / "probe.refsolve").classifier.C in (0.1, 1.0)
     monkeypatch.undo()
-    told = data(*words, "--out", files / "out", "--resume")
+    told = data(*words, "--output", files / "out", "--resume")
     assert told["path"]["C"] == [0.1, 1.0, 10.0]
     assert told["certified"]
-    assert "no run that was ended" in refused(*words, "--out", files / "out", "--resume")
+    assert "no run that was ended" in refused(*words, "--output", files / "out", "--resume")
 
 
 def test_what_was_kept_stays_until_nothing_is_wrong_and_files_are_examined_once(
@@ -87,10 +87,10 @@ def test_what_was_kept_stays_until_nothing_is_wrong_and_files_are_examined_once(
 ) -> None:
     kept = files / "out" / "fits" / "0"
     kept.mkdir(parents=True)
-    words = ("probe", files / "x.npy", files / "y.npy", "--Cs", "0.1", "--out", files / "out")
+    words = ("probe", files / "x.npy", files / "y.npy", "-C", "0.1", "--output", files / "out")
     np.save(files / "z.npy", np.full(200, "zebra"))
     judged = ("--validation", files / "v.npy", "--validation-labels", files / "z.npy")
-    wrong_ones = (("--loss", "softmin"), ("--Cs", "a"), ("--label", "b"), ("--k", "5"), ("--tol", "-1"),
+    wrong_ones = (("--loss", "softmin"), ("-C", "a"), ("--label", "b"), ("--k", "5"), ("--tol", "-1"),
                   ("--max-iter", "0"), ("--jobs", "0"), judged)  # fmt: skip
     for wrong in wrong_ones:
         refused(*words, *wrong, "--force")
@@ -129,12 +129,12 @@ def test_workers_refuse_a_file_that_changed(label: str | None, tmp_path: Path) -
 def test_workers_read_their_rows_themselves(files: Path) -> None:
     pytest.importorskip("distributed")
     judged = ("--validation", files / "v.npy", "--validation-labels", files / "w.npy")
-    words = ("probe", files / "x.npy", files / "y.npy", *judged, "--Cs", "0.1,1", "--force")
-    here = data(*words, "--out", files / "here", "--jobs", "1")
-    spread = data(*words, "--out", files / "there", "--workers", "1")
+    words = ("probe", files / "x.npy", files / "y.npy", *judged, "-C", "0.1,1", "--force")
+    here = data(*words, "--output", files / "here", "--jobs", "1")
+    spread = data(*words, "--output", files / "there", "--workers", "1")
     assert spread["path"]["gap"] == here["path"]["gap"]
     assert spread["best"] == here["best"]
-    wrong = refused(*words, "--out", files / "there", "--workers", "1", "--scheduler", "tcp://a:1")
+    wrong = refused(*words, "--output", files / "there", "--workers", "1", "--scheduler", "tcp://a:1")
     assert "exclude each other" in wrong
 
 
@@ -147,8 +147,8 @@ def test_workers_read_their_rows_themselves(files: Path) -> None:
         (("broken.npy", "y.npy"), "broken.npy"),
         (("x.npy", "broken.npy"), "broken.npy"),
         (("nan.npy", "y.npy"), "row 7, column 3: nan"),
-        (("x.npy", "y.npy", "--Cs", "a"), "expected a number > 0"),
-        (("x.npy", "y.npy", "--Cs", "-1"), "Cs"),
+        (("x.npy", "y.npy", "-C", "a"), "expected a number > 0"),
+        (("x.npy", "y.npy", "-C", "-1"), "Cs"),
         (("x.npy", "y.npy", "--preset", "vtab"), "clip"),
         (("x.npy", "y.npy", "--loss", "softmin"), "loss"),
         (("x.npy", "y.npy", "--k", "5"), "k: 5"),
@@ -164,5 +164,5 @@ def test_wrong_files_and_options_are_refused(
     holed[7, 3] = np.nan
     np.save(files / "nan.npy", holed)
     given = [files / w if w.endswith(".npy") else w for w in words]
-    words_of_error = refused("probe", *given, "--out", files / "out").split()
+    words_of_error = refused("probe", *given, "--output", files / "out").split()
     assert "".join(said.split()) in "".join(words_of_error)  # lines may break within a path

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("myst_nb", reason="needs the docs extra: pip install 'refsolve[docs]'")
+pytest.importorskip("myst_nb", reason="needs the docs extra: pip install '.[docs]'")
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

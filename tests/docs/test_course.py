@@ -12,7 +12,7 @@ import pytest
 
 from verification.course import agree, check, counterexample, vectors
 
-pytest.importorskip("myst_nb", reason="needs the docs extra: pip install 'refsolve[docs]'")
+pytest.importorskip("myst_nb", reason="needs the docs extra: pip install '.[docs]'")
 
 ROOT = Path(__file__).resolve().parents[2]
 LECTURES = sorted((ROOT / "docs" / "course").glob("[0-9][0-9]_*.md"))

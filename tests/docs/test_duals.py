@@ -8,7 +8,7 @@ import pytest
 
 import refsolve
 
-pytest.importorskip("myst_nb", reason="needs the docs extra: pip install 'refsolve[docs]'")
+pytest.importorskip("myst_nb", reason="needs the docs extra: pip install '.[docs]'")
 nodes = pytest.importorskip("docutils.nodes")
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

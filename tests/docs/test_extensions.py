@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-pytest.importorskip("myst_nb", reason="needs the docs extra: pip install 'refsolve[docs]'")
+pytest.importorskip("myst_nb", reason="needs the docs extra: pip install '.[docs]'")
 nodes = pytest.importorskip("docutils.nodes")
 utils = pytest.importorskip("docutils.utils")
 

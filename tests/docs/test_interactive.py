@@ -12,8 +12,8 @@ import pytest
 
 import fast
 
-pytest.importorskip("docutils", reason="needs the docs extra: pip install 'refsolve[docs]'")
-pytest.importorskip("sphinx", reason="needs the docs extra: pip install 'refsolve[docs]'")
+pytest.importorskip("docutils", reason="needs the docs extra: pip install '.[docs]'")
+pytest.importorskip("sphinx", reason="needs the docs extra: pip install '.[docs]'")
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

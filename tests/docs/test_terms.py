@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 nodes = pytest.importorskip(
-    "docutils.nodes", reason="needs the docs extra: pip install 'refsolve[docs]'"
+    "docutils.nodes", reason="needs the docs extra: pip install '.[docs]'"
 )
 EXTENSIONS = Path(__file__).resolve().parents[2] / "docs" / "_ext"
 KNOWN = {"simplex": "#1", "top-k simplex": "#2", "dual": "#3", "duality gap": "#4"}

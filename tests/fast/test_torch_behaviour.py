@@ -26,7 +26,7 @@ def test_without_torch_the_error_names_the_extra():
         "try: fast.torch\nexcept ImportError as error: print(error)"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "install refsolve[torch]" in said.stdout
+    assert "pip install '.[torch]'" in said.stdout
     code = (
         "import sys, fast, fast.losses; assert 'torch' not in sys.modules; "
         "import fast.torch; assert 'numba' not in sys.modules"

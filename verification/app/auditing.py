@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 
 from fast.auditing import AuditResult
+from verification.app.dataset import Examples
 from verification.app.label_files import npy_file
 from verification.app.labels import is_number
-from verification.errors import DataFileError
+from verification.app.trained_model import Model
+from verification.errors import DataFileError, InvalidArgumentError
 from verification.report.document import Document, Paragraph, number, table
 
 
@@ -46,6 +48,37 @@ def numbers_file(source: Path) -> Any:
     return values if names is None and index is None else pd.DataFrame(values, index, names)
 
 
+def of_model(model: Model, examples: Examples, weight: np.ndarray | None) -> dict[str, Any]:
+    """What `fast.audit` takes, out of a model of `refsolve train` or `probe` and examples, prepared as in training.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A model whose loss has no convex bound per example.
+    """
+    from sklearn.utils.class_weight import compute_sample_weight
+
+    classifier, X = model.classifier, model.fed(examples)
+    settings = classifier.get_params()
+    kind, k, gamma = type(classifier).__name__, settings.get("k", 1), settings.get("gamma", 0.0)
+    losses = {"TopKSVC": "smooth_topk_hinge" if gamma else "topk_hinge", "TopKLogisticRegression": "topk_entropy"}
+    if kind not in losses or settings.get("truncated") or settings.get("beta") is not None:
+        raise InvalidArgumentError(
+            f"weights: the model is a {kind}{' of a truncated loss' * bool(settings.get('truncated'))}; expected one "
+            "of `refsolve train --model svm` or `--model logistic`, or of `refsolve probe`"
+        )
+    y = examples.y
+    if (kinds := settings.get("class_weight")) is not None:
+        weight = compute_sample_weight(kinds, y) * (1.0 if weight is None else weight)
+    prepared = model.estimator[:-1].transform(X) if hasattr(model.estimator, "steps") else X
+    given = {"W": classifier.coef_, "X": prepared, "y": y, "loss": f"{losses[kind]}_{settings['variant']}",
+             "C": classifier.C, "k": k, "classes": classifier.classes_, "sample_weight": weight}  # fmt: skip
+    given |= {"gamma": gamma} if gamma else {}
+    if settings["fit_intercept"]:
+        given |= {"intercept": classifier.intercept_, "intercept_scaling": 1.0}
+    return given
+
+
 def document(found: AuditResult, name: str, tolerance: float) -> Document:
     """What is certain, for people and as data."""
     best = found.optimum
@@ -55,7 +88,7 @@ def document(found: AuditResult, name: str, tolerance: float) -> Document:
         ("so the model is above the optimum by at most", number(found.gap, 3)),
         ("in relation to the optimum", _share(found.above)),
         ("accuracy on these rows", f"{found.accuracy:.2%}"),
-        ("passes over them", str(found.passes)),
+        ("epochs", str(found.passes)),
     ]
     if best is not None:
         lines += [
@@ -66,7 +99,10 @@ def document(found: AuditResult, name: str, tolerance: float) -> Document:
     ok = found.relative_gap <= tolerance
     blocks: list[Any] = [table("What is certain", ("", ""), lines)]
     if not ok and best is None:
-        text = "Either the model is far from the optimum, or far enough that this bound is weak: --refit says which."
+        text = (
+            "Either these are not the rows that it was trained on, or the model is far from the optimum, or far enough "
+            "that this bound is weak: --refit says which."
+        )
         blocks.append(Paragraph(text, "warn"))
     sizes = f"{found.loss}, C = {found.C:g}: {found.n_samples} rows, {found.n_features} features"
     data = {**_numbers(found), "optimum": None if best is None else _numbers(best)}
@@ -76,7 +112,7 @@ def document(found: AuditResult, name: str, tolerance: float) -> Document:
 
 def _share(above: float) -> str:
     """Per cent, where that can be read."""
-    return f"{above:.2%}" if 1e-4 <= above < 100.0 or not above else f"{number(above, 3)} of it"
+    return f"{above:.2%}" if 1e-4 <= above < 100.0 or not above else f"{number(above, 3)} times it"
 
 
 def _numbers(found: AuditResult) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def cluster(workers: int | None, scheduler: str | None) -> Iterator[Any]:
         from distributed import Client, LocalCluster
     except ImportError:
         raise InvalidArgumentError(
-            "--workers and --scheduler need Dask; install refsolve[dask]"
+            "--workers and --scheduler need Dask: in a clone of refsolve, pip install '.[dask]'"
         ) from None
     if scheduler is None:
         with (

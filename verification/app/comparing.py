@@ -16,7 +16,7 @@ from verification.app.console import Task, say
 from verification.app.data_options import one_against_rest
 from verification.app.dataset import Examples, Known, Roles
 from verification.app.io import read
-from verification.app.preprocessing import numbers, transformer
+from verification.app.preprocessing import numbers, transformer, without_names
 from verification.app.rows import Kept
 from verification.app.rows import run as rows_run
 from verification.app.training import unfitted
@@ -47,10 +47,10 @@ class Settings:
     methods: tuple[str, ...]
     guesses: tuple[int, ...]
     grid: tuple[float, ...]
-    further: int
+    extend_grid: int
     tol: float
     scale: str
-    bias: bool
+    fit_intercept: bool
     splits: int
     seed: int
     label: str | None
@@ -63,6 +63,7 @@ class Settings:
     features: tuple[str, ...] = ()
     header: bool | None = None
     index_base: int | None = None
+    separator: str | None = None
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def load(
             f"splits={settings.splits} goes with one file, of which parts are drawn; leave --splits out"
         )
     roles = Roles(settings.label, ignore=settings.ignore, privileged=settings.privileged, header=settings.header,
-                  features=settings.features, index_base=settings.index_base)  # fmt: skip
+                  features=settings.features, index_base=settings.index_base, separator=settings.separator)  # fmt: skip
     bare = replace(roles, privileged=(), spare=settings.privileged)  # of the test part
     if settings.gram is not None:
         if not validation is test is None:
@@ -112,7 +113,7 @@ def load(
             say(part.taken)
             part = one_against_rest(part, settings.positive)
         others.append(part)
-    whole = one_against_rest(whole, settings.positive)
+    whole = without_names(one_against_rest(whole, settings.positive), settings.categories)
     assert whole.y is not None
     classes, counts = np.unique(whole.y, return_counts=True)
     if len(classes) < 2:
@@ -168,10 +169,10 @@ def _parts(
                 left, taken = train_test_split(
                     left, test_size=share, random_state=seed, stratify=y[left]
                 )
-            except ValueError as error:
+            except ValueError:
                 raise InvalidArgumentError(
-                    f"{whole.source}: parts with every class cannot be drawn: {error}; expected more examples, or "
-                    "--validation and --test"
+                    f"{whole.source}: parts with every class cannot be drawn from {len(left)} examples of "
+                    f"{len(np.unique(y[left]))} classes; expected more examples, or --validation and --test"
                 ) from None
             parts[at] = whole.part(np.sort(taken))
     train = whole.part(np.sort(left))
@@ -183,7 +184,7 @@ def _parts(
         X = model.fed(part)  # columns by their names
         if step is not None:
             X = step.fit_transform(X) if part is train else step.transform(X)
-        made.append((_with_bias(X, settings.bias), _numbered(part, classes)))
+        made.append((_with_bias(X, settings.fit_intercept), _numbered(part, classes)))
     Z = None
     if train.Z is not None and parts[0] is not None and parts[0].Z is not None:
         Z = (_privileged(train), _privileged(parts[0]))
@@ -245,7 +246,7 @@ Found = dict[tuple[int, str], RowResult]  # by split and method
 
 def run(data: Data, rows: Sequence[Row], settings: Settings, kept: Kept, task: Task) -> Found:
     """Train what is not known yet, row by row; fewer rows than there are if Ctrl-C came first."""
-    several, more = settings.splits > 1, (settings.grid, settings.tol, task.step, settings.further)
+    several, more = settings.splits > 1, (settings.grid, settings.tol, task.describe, settings.extend_grid)
     asked = {
         f"split {s + 1}, {row.name}" if several else row.name: (s, row)
         for s in range(settings.splits)

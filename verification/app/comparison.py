@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import importlib.util
 import io
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -46,8 +47,11 @@ def document(
         for name, many in results.items()
     }
     best = np.max([m.mean(axis=0) for m in measured.values()], axis=0) if measured else np.zeros(0)
+    constant = _constant(data, rows[0].columns)
+    poor = {name: m.mean(axis=0) < constant for name, m in measured.items()}
     records = [
-        _record(name, rows[0].columns, many, measured[name], best, (paper or {}).get(name, ()), settings.tol)
+        _record(name, rows[0].columns, many, measured[name], best, (paper or {}).get(name, ()), settings.tol,
+                poor[name])
         for name, many in results.items()
     ]  # fmt: skip
     note = (
@@ -55,6 +59,10 @@ def document(
         "C is chosen per method and column on the validation part; the final model is trained on both parts at "
         "the same lambda = 1/(C n). gap: the largest of the models shown; green: the best of a column."
     )
+    shown = ", ".join(
+        f"{c:.1f} ({head})" for head, c in zip(rows[0].columns, constant, strict=True) if np.isfinite(c)
+    )
+    note += f" Always the most frequent classes: {shown}; what is worse is marked !."
     if paper is not None:
         note += " Behind / what the paper printed, on its own features."
     if settings.splits > 1:
@@ -67,29 +75,52 @@ def document(
             f"Stopped: {len(found)} of {len(rows) * settings.splits} rows are known and kept; the same command "
             "with --resume goes on.", "bad"))  # fmt: skip
     certified = bool(records) and all(record.reached for record in records)
+    worse = [name for name, marks in poor.items() if marks.any()]
+    lost = [row.name for row in rows if row.name in worse and row.name.endswith("_tr")]
+    if worse:
+        blocks.append(Paragraph(
+            f"Worse than always the most frequent classes: {', '.join(worse)}. A certificate is about the training "
+            "problem alone." + " Truncated losses are not convex: what is certified of them is their last convex step."
+            * bool(lost), "bad"))  # fmt: skip
     told = {
         "settings": asdict(settings),
         "columns": list(rows[0].columns),
         "rows": [_numbers(name, many, paper) for name, many in results.items()],
         "complete": complete,
         "sizes": sizes,
+        "most_frequent": [c if np.isfinite(c) else None for c in constant.tolist()],
+        "worse_than_most_frequent": worse,
     }
     return Document(
-        title or "The papers' protocol", tuple(blocks), complete and certified, told,
-        "every model certified", "not every model is certified, or not all are there",
+        title or "The papers' protocol", tuple(blocks), complete and certified and not lost, told,
+        "every model certified" + f", but {len(worse)} worse than the most frequent classes" * bool(worse),
+        f"{', '.join(lost)} worse than always the most frequent classes"
+        if lost and complete and certified else "not every model is certified, or not all are there",
         appendix=_picture(settings, measured),
     )  # fmt: skip
 
 
+def _constant(data: Data, heads: Sequence[str]) -> np.ndarray:
+    """Percent right of always the most frequent classes, a mean over the splits; nan of other measures."""
+    ones = []
+    for parts in data.splits:
+        counts = np.bincount(parts.pairs[2][1], minlength=len(data.classes))
+        often = np.sort(counts)[::-1].cumsum() / counts.sum()
+        found = [re.fullmatch(r"[Tt]op-(\d+)", head) for head in heads]
+        ks = [int(f[1]) if f else 1 if head == "accuracy" else 0 for f, head in zip(found, heads, strict=True)]
+        ones.append([100.0 * often[k - 1] if k else np.nan for k in ks])
+    return np.mean(ones, axis=0)
+
+
 def _record(
     name: str, heads: Sequence[str], many: Sequence[RowResult], values: np.ndarray, best: np.ndarray,
-    printed: Sequence[float], tol: float,
+    printed: Sequence[float], tol: float, poor: np.ndarray,
 ) -> Record:  # fmt: skip
     """One method: its accuracies beside what was printed, its C, gap and seconds."""
     figures: dict[str, Any] = {
         head: Cell(
-            _spread(values[:, j]) + (f" / {printed[j]:.1f}" if len(printed) else ""),
-            "good" if round(values[:, j].mean(), 1) == round(best[j], 1) else "",
+            _spread(values[:, j]) + (f" / {printed[j]:.1f}" if len(printed) else "") + " !" * bool(poor[j]),
+            "bad" if poor[j] else "good" if round(values[:, j].mean(), 1) == round(best[j], 1) else "",
         )
         for j, head in enumerate(heads)
     }
@@ -158,7 +189,7 @@ def _picture(settings: Settings, measured: dict[str, np.ndarray]) -> tuple[Pictu
 
     return (
         drawn(
-            "Accuracy over guesses", "Top-k accuracy of each method for each k.", draw, (7.2, 4.2)
+            "Top-k accuracy", "Top-k accuracy of each method for each k.", draw, (7.2, 4.2)
         ),
     )
 

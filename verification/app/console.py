@@ -2,9 +2,10 @@
 
 import logging
 import sys
+import threading
 import warnings
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -107,16 +108,56 @@ def check_file(option: str, file: Path) -> None:
         file.unlink()
 
 
+class Alive:
+    """Where standard error is no terminal, a line after each ten silent seconds: what is going on."""
+
+    def __init__(self) -> None:
+        self.doing, self.said, self.start = "", perf_counter(), perf_counter()
+
+    def note(self, doing: str | None = None) -> None:
+        """Something was said; what goes on from now."""
+        self.said = perf_counter()
+        self.doing = self.doing if doing is None else doing
+
+    @contextmanager
+    def watch(self) -> Iterator[None]:
+        """Say so until the end of the block."""
+        self.doing, self.start = "", perf_counter()
+        self.note()
+        ended = threading.Event()
+        if not sys.stderr.isatty():
+            threading.Thread(target=self._run, args=(ended, sys.stderr), daemon=True).start()
+        try:
+            yield
+        finally:
+            ended.set()
+
+    def _run(self, ended: threading.Event, stream: Any) -> None:
+        while not ended.wait(1.0):
+            now = perf_counter()
+            if now - self.said >= SILENT:
+                with suppress(OSError, ValueError):  # nobody reads it any more
+                    stream.write(f"{now - self.start:6.0f} s  still at work: {self.doing}\n")
+                    stream.flush()
+                self.note()
+
+
+ALIVE = Alive()
+
+
 @contextmanager
 def stage(text: str) -> Iterator[None]:
     """Say on standard error, once a stage is done, how many seconds it took."""
-    start = perf_counter()
+    start, before = perf_counter(), ALIVE.doing
+    ALIVE.note(STAGES.get(text, text))
     yield
     LOG.info("%6.1f s  %s", perf_counter() - start, text)
+    ALIVE.note(before)
 
 
 def say(*lines: str) -> None:
     """Lines on standard error: what a file's columns were taken for, and the like."""
+    ALIVE.note()
     for line in lines:
         stderr().print(line, style="dim", highlight=False, soft_wrap=True, markup=False)
 
@@ -137,6 +178,10 @@ def warnings_as_lines() -> Iterator[None]:
 
 #: Seconds between two lines of progress in a log.
 EVERY = 5.0
+#: Silent seconds after which a log hears that the command still runs, and what it does in stages named by their end.
+SILENT = 9.0
+STAGES = {"made the kernels ready": "compiling kernels, once for all runs", "trained": "training",
+          "measured, and drawn": "measuring and drawing", "measured": "measuring", "audited": "auditing"}  # fmt: skip
 
 
 class Task:
@@ -159,10 +204,13 @@ class Task:
 
     def _say(self, text: str | None) -> None:
         """Where nobody looks at a bar, say in a line every few seconds how far it is."""
-        now = perf_counter()
+        now, task = perf_counter(), self._bar.tasks[0]
+        done = f"{min(task.completed, task.total or 0):.0f}/{task.total:.0f}  {text or task.description}"
+        ALIVE.doing = done
         if self._bar.disable and now - self._said >= EVERY:
-            self._said, task = now, self._bar.tasks[0]
-            line = f"{now - self._start:6.0f} s  {task.completed:.0f}/{task.total:.0f}  {text or task.description}"
+            self._said = now
+            ALIVE.note()
+            line = f"{now - self._start:6.0f} s  {done}"
             self._bar.console.print(line, style="dim", highlight=False, soft_wrap=True)
 
     def at(self, done: int, text: str, total: int | None = None) -> None:

@@ -12,6 +12,7 @@ from verification.app.dataset import Examples, Roles
 from verification.app.io import SVM, read, suffix_of
 from verification.app.labels import listed
 from verification.app.options import argument, option
+from verification.app.tables import SEPARATORS
 from verification.errors import DataFileError, InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ class Columns:
         "csv: whether the first row has names. Default: by what stands there, which is said.", None,
         "--header/--no-header", show_default=False,
     )  # fmt: skip
+    separator: str | None = option(
+        "Tables in text: the character between fields, or tab. Default: a comma, of .tsv files tab."
+    )
     index_base: int | None = option(
         "svm: the index of the first feature. Default: 0 if it occurs, else 1.", min=0, max=1
     )
@@ -77,7 +81,7 @@ class Prepared(Labelled):
         "svmplus: columns, comma-separated, that only training has; npz, mat: an array."
     )
     impute: str | None = option(
-        "Fill gaps with the mean, median or most_frequent value of the column."
+        "Fill missing values with the mean, median or most_frequent value of the column."
     )
     categories: str | None = option(
         "Features that are categories, comma-separated, or auto: all that hold text."
@@ -89,8 +93,8 @@ class DataFile:
     """Examples, and perhaps their labels."""
 
     file: Path = argument(
-        "Examples: .csv, .parquet, .feather, .npz or .mat (arrays X and y), .svm; features alone: .npy, "
-        ".safetensors, .h5, .npz of scipy; or a folder of parts."
+        "Examples: .csv, .tsv (also .gz), .parquet, .feather, .npz or .mat (arrays X and y), .svm; features alone: "
+        ".npy, .safetensors, .h5, .npz of scipy; or a folder of parts."
     )
 
 
@@ -146,7 +150,7 @@ def for_model(
 ) -> Examples:
     """Examples for a trained model, which knows the roles of the columns from its training."""
     suffix = suffix_of(file)
-    tabular = suffix in (".csv", *COLUMNS)
+    tabular = suffix in (*SEPARATORS, *COLUMNS)
     named = any(tabular or not name.isdigit() for name in model.apart[:1]) and labels_file is None
     named = named and (tabular or suffix in MATRICES)
     features = () if suffix in (".npy", *SVM) else model.features

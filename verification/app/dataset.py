@@ -24,7 +24,8 @@ class Roles:
     without a label are wrong. ``labels``, where an example has several: their columns, or the array of the
     indicator (default ``Y``). ``features``: the columns, or the array, tensor or dataset, of features; default
     all that have no other role, ``X``. ``header``: whether the first row of a CSV file has names, ``index_base``:
-    at which index svm files begin; None where the file has to tell.
+    at which index svm files begin; None where the file has to tell. ``separator``: between the fields of a table in
+    text; None: by the suffix.
     """
 
     label: str | None = None
@@ -38,6 +39,7 @@ class Roles:
     features: tuple[str, ...] = ()
     header: bool | None = None
     index_base: int | None = None
+    separator: str | None = None
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -182,7 +184,7 @@ def _few(names: Sequence[str], kind: str, named: bool) -> str:
 
 
 def infinite(source: Path, place: str, value: float = np.inf) -> DataFileError:
-    """The complaint about a feature that is inf, or nan where nothing can fill gaps."""
+    """The complaint about a feature that is inf, or nan where nothing fills missing values."""
     return DataFileError(
         f"{source}, {place}: the feature is {value:g}; expected a finite number: leave the example out"
     )

@@ -22,7 +22,15 @@ from verification.app.labels import MISSING, classes_of
 from verification.app.multilabel import indicator, with_csr
 from verification.app.preprocessing import numbers
 from verification.app.svm_file import read_svm
-from verification.app.tables import LEFT_OUT, Table, read_columns, read_csv
+from verification.app.tables import (
+    LEFT_OUT,
+    SEPARATORS,
+    Table,
+    as_csv,
+    kind_of,
+    read_columns,
+    read_csv,
+)
 from verification.errors import DataFileError
 from verification.instances import npz
 from verification.instances.files import check_regular
@@ -35,7 +43,7 @@ if TYPE_CHECKING:
 ARRAYS = (".npz", ".mat")
 TOGETHER = 8  # columns that are written at once: float64 of a cache line
 SVM = (".svm", ".svmlight", ".libsvm", ".txt")
-SUFFIXES = (".csv", *COLUMNS, *ARRAYS, ".npy", *MATRICES, *SVM)
+SUFFIXES = (*SEPARATORS, *COLUMNS, *ARRAYS, ".npy", *MATRICES, *SVM)
 #: Parts of a matrix that scipy.sparse.save_npz wrote.
 SPARSE = ("data", "indices", "indptr", "shape", "format")
 
@@ -50,12 +58,11 @@ def read(
 
     Parameters
     ----------
-    path : ``.csv`` (comma separated), a Parquet or Arrow file, ``.npz`` or ``.mat`` (arrays ``X`` and ``y``; or
-        .npz by `scipy.sparse.save_npz`), ``.npy``, ``.safetensors``, ``.h5`` (a matrix of features), ``.svm`` /
-        ``.svmlight`` / ``.libsvm``, ``.txt`` (svm after a line with the numbers of rows, features and labels),
-        or a folder of parts. Several labels of an example: columns of 0 and 1, an array ``Y`` of them or in
-        .npz the parts of a CSR matrix (``Y_data``, ``Y_indices``, ``Y_indptr``, ``Y_shape``), 1,4 in an svm
-        file.
+    path : ``.csv`` (comma separated), ``.tsv``, both also as ``.gz``, a Parquet or Arrow file, ``.npz`` or ``.mat``
+        (arrays ``X`` and ``y``; or .npz by `scipy.sparse.save_npz`), ``.npy``, ``.safetensors``, ``.h5`` (a matrix of
+        features), ``.svm`` / ``.svmlight`` / ``.libsvm``, ``.txt`` (svm after a line with the numbers of rows, features
+        and labels), or a folder of parts. Several labels of an example: columns of 0 and 1, an array ``Y`` of them or
+        in .npz the parts of a CSR matrix (``Y_data``, ``Y_indices``, ``Y_indptr``, ``Y_shape``), 1,4 in an svm file.
     roles : of its columns or arrays.
     known : what a model, or the file that it is trained on, says of this one.
     labels : a file of labels, one per row; `Roles.label` is then a column of it.
@@ -67,7 +74,7 @@ def read(
         infinite, a weight that is negative.
     """
     source, roles, known = Path(path), roles or Roles(), known or Known()
-    suffix, own = source.suffix.lower(), roles
+    suffix, own = kind_of(source), roles
     if labels is not None:
         own = replace(roles, label=None, labels=None, labelled=False)
     try:
@@ -76,7 +83,7 @@ def read(
             found = (_table_file if tables else _matrix_file)(source, own, known)
         elif suffix not in SUFFIXES:
             raise DataFileError(
-                f"cannot read {source}: the suffix {source.suffix!r} is not one of {', '.join(SUFFIXES)}"
+                f"cannot read {source}: the suffix {suffix!r} is not one of {', '.join(SUFFIXES)}"
             )
         else:
             check_regular(source)
@@ -101,7 +108,7 @@ def read(
 
 def suffix_of(path: Path) -> str:
     """The suffix of a file, or of the parts in a folder."""
-    return Path(parts(path)[0] if path.is_dir() else path).suffix.lower()
+    return kind_of(Path(parts(path)[0] if path.is_dir() else path))
 
 
 def read_rows(
@@ -141,7 +148,8 @@ def read_examples(
 
 
 def _file(source: Path, suffix: str, roles: Roles, known: Known) -> Examples:
-    if suffix == ".csv":
+    if suffix in SEPARATORS:
+        source = as_csv(source, roles.separator)
         label = None if roles.labels is not None or not roles.labelled else roles.label or "-1"
         return _examples(read_csv(source, label, roles.header, known.columns), roles, known)
     if suffix in COLUMNS:
@@ -164,7 +172,8 @@ def _examples(table: Table, roles: Roles, known: Known) -> Examples:
     names = list(table.columns)
     if len(names) < 2 and roles.labelled:
         raise DataFileError(
-            f"{table.source} has one column; expected features and a label in {SEPARATED}"
+            f"{table.source} has one column; expected features and a label in {SEPARATED}; "
+            "--separator ';' names another one"
         )
     several = [table.find(c) for c in roles.labels or ()] if roles.labelled else []
     last = names[-1] if roles.labelled and roles.labels is None else None

@@ -34,7 +34,7 @@ def _known() -> dict[str, Known]:
     return {row["name"]: Known(**row | {"table": int(row["table"])}) for row in rows}
 
 
-#: By the name of ``--like``.
+#: By the name of ``--paper-dataset``.
 DATA = _known()
 
 
@@ -47,7 +47,7 @@ def find(name: str) -> Known:
         A name that is not known.
     """
     if name not in DATA:
-        raise InvalidArgumentError(f"like is {name!r}; expected one of {', '.join(DATA)}")
+        raise InvalidArgumentError(f"paper_dataset is {name!r}; expected one of {', '.join(DATA)}")
     return DATA[name]
 
 
@@ -80,7 +80,7 @@ def about(name: str) -> Document:
         "grid": "C or lambda from 1e-5 to 1e3 by powers of ten, further where the best is at an end",
         "losses": "no bias; P = 1/2 ||W||^2 + C * sum of losses",
         "to get": known.get,
-        "then": f"refsolve compare TRAIN --test TEST --like {name} --Cs {GRID} -k 1,3,5,10",
+        "then": f"refsolve compare TRAIN --test TEST --paper-dataset {name} -C {GRID} -k 1,3,5,10",
     }
     columns = len(next(iter(rows.values())))
     heads = [f"Top-{k}" for k in range(1, columns + 1)]

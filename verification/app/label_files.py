@@ -11,7 +11,7 @@ from fast.data import COLUMNS, parts
 from verification.app.dataset import Examples, Roles
 from verification.app.labels import classes_of, listed
 from verification.app.multilabel import indicator
-from verification.app.tables import Table, read_columns, read_csv
+from verification.app.tables import Table, as_csv, is_text, read_columns, read_csv
 from verification.errors import DataFileError
 
 
@@ -29,7 +29,7 @@ def read_labels(
     known : see `classes_of`.
     """
     files = [Path(part) for part in parts(source)] if source.is_dir() else [source]
-    found = [_label_array(file, roles.label, roles.header) for file in files]
+    found = [_label_array(file, roles.label, roles.header, roles.separator) for file in files]
     if len(files) > 1 and len(counts) > 1 and len(files) != len(counts):
         raise DataFileError(
             f"{source} has {len(files)} parts, the features have {len(counts)}; expected a part of labels for "
@@ -54,8 +54,8 @@ def with_indicator(examples: Examples, source: Path, roles: Roles) -> Examples:
         held = npy_file(source)
         names = tuple(map(str, range(held.shape[-1])))
     else:
-        csv = source.suffix.lower() == ".csv"
-        table = read_csv(source, None, roles.header) if csv else read_columns(source)
+        csv = is_text(source)
+        table = read_csv(as_csv(source, roles.separator), None, roles.header) if csv else read_columns(source)
         names = roles.labels or ()
         names = tuple(map(table.find, names or table.own))
         held = np.column_stack([table.values(name) for name in names])
@@ -68,11 +68,13 @@ def _check_length(source: Path, y: np.ndarray, name: str, n: int) -> None:
     if y.ndim != 1 or len(y) != n:
         raise DataFileError(
             f"{source} holds labels of shape {y.shape}; expected {n}, one for each row of {name}"
-            f"{'; --header or --no-header says whether its first row has a name' * (source.suffix == '.csv')}"
+            f"{'; --header or --no-header says whether its first row has a name' * is_text(source)}"
         )
 
 
-def _label_array(source: Path, column: str | None, header: bool | None) -> np.ndarray:
+def _label_array(
+    source: Path, column: str | None, header: bool | None, separator: str | None
+) -> np.ndarray:  # fmt: skip
     suffix = source.suffix.lower()
     if suffix == ".npy":
         if column is not None:
@@ -81,12 +83,12 @@ def _label_array(source: Path, column: str | None, header: bool | None) -> np.nd
             )
         y = npy_file(source)
         return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
-    if suffix not in (".csv", *COLUMNS):
+    if not is_text(source) and suffix not in COLUMNS:
         raise DataFileError(
             f"cannot read labels from {source}; expected .npy, or a table (.csv, {', '.join(COLUMNS)}) of them"
         )
-    csv = suffix == ".csv"
-    table = read_csv(source, column or "-1", header) if csv else read_columns(source, [column])
+    csv = is_text(source)
+    table = read_csv(as_csv(source, separator), column or "-1", header) if csv else read_columns(source, [column])
     if column is None and len(table.own) > 1:
         raise DataFileError(
             f"{source} has the columns {listed(table.own)}; expected --label with the one of labels"

@@ -1,7 +1,7 @@
 """How good a trained model is on examples: top-k accuracy, average precision, which classes are confused."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,11 @@ from verification.app.dataset import Examples
 from verification.app.labels import listed
 from verification.app.trained_model import Model
 from verification.errors import DataFileError
-from verification.report.document import Block, table
+from verification.report.document import Block, Cell, Paragraph, table
 
 TOP = (1, 3, 5, 10)
 ROWS = 1 << 15  # of a block
-CONFUSED = 10  # pairs of classes that are shown
+CONFUSED, CLASSES = 10, 12  # pairs of classes, and classes, that are shown
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,24 @@ class Measured:
     log_loss: float | None
     confused: tuple[tuple[str, str, int], ...]
     labels: tuple[tuple[str, int, float, float | None], ...] = ()  # name, examples, F1, AP
+    constant: Mapping[int, float] = field(default_factory=dict)  # top-k of the most frequent classes
+    most_frequent: str = ""
+    balance: Mapping[str, float] = field(default_factory=dict)  # balanced accuracy; AUC, AP of two classes
+    classes: tuple[tuple[str, int, float, float, float], ...] = ()  # examples, precision, recall, F1
 
     @property
     def data(self) -> dict[str, Any]:
         """For JSON."""
         loss = {} if self.log_loss is None else {"log-loss": self.log_loss}
         each = {label: {"F1": f1, "AP": ap} for label, _, f1, ap in self.labels}
-        return {**self.shares, **loss, **({"labels": each} if each else {})}
+        return {**self.shares, **self.balance, **loss, **({"labels": each} if each else {})}
+
+    @property
+    def by_class(self) -> dict[str, Any]:
+        """For JSON: accuracies of always the most frequent classes, and figures of each class."""
+        names = ("examples", "precision", "recall", "F1")
+        each = {name: dict(zip(names, figures, strict=True)) for name, *figures in self.classes}
+        return {"always the most frequent": dict(self.constant), "classes": each}
 
 
 def in_blocks(function: Callable[[Any], Any], X: Any) -> np.ndarray:
@@ -73,8 +84,40 @@ def measure(model: Model, examples: Examples) -> Measured:
     scores, classes = scores_of(model, X), classifier.classes_
     tops = [k for k in sorted({*TOP, int(getattr(classifier, "k", 1))}) if k < max(len(classes), 2)]
     shares = {k: float(topk_accuracy(y, scores, k, classes=classes)) for k in tops}
-    confused = _confused(model.names[place], model.names[scores.argmax(axis=1)])
-    return Measured(len(y), shares, _log_loss(model, X, y), confused)
+    guessed = scores.argmax(axis=1)
+    confused = _confused(model.names[place], model.names[guessed])
+    counts = np.bincount(place, minlength=len(classes))
+    often = np.sort(counts)[::-1].cumsum() / max(len(y), 1)
+    each = _by_class(model.names, counts, np.bincount(guessed, minlength=len(classes)),
+                     np.bincount(place[guessed == place], minlength=len(classes)))  # fmt: skip
+    return Measured(
+        len(y), shares, _log_loss(model, X, y), confused,
+        constant={k: float(often[k - 1]) for k in tops}, most_frequent=str(model.names[counts.argmax()]),
+        balance=_balance(scores, place, each), classes=each,
+    )  # fmt: skip
+
+
+def _by_class(
+    names: np.ndarray, counts: np.ndarray, guesses: np.ndarray, right: np.ndarray
+) -> tuple[tuple[str, int, float, float, float], ...]:
+    """Precision, recall and F1 = 2 TP/(2 TP + FP + FN) of the classes that occur; 0 where nothing is right."""
+    return tuple(
+        (str(name), int(n), float(hit / max(said, 1)), float(hit / n), float(2.0 * hit / (n + said)))
+        for name, n, said, hit in zip(names, counts, guesses, right, strict=True)
+        if n
+    )
+
+
+def _balance(scores: np.ndarray, place: np.ndarray, each: Sequence[Any]) -> dict[str, float]:
+    """Measures that a frequent class does not decide: the mean recall; of two classes AUC and average precision."""
+    from sklearn.metrics import average_precision_score, roc_auc_score
+
+    found = {"balanced accuracy": float(np.mean([recall for *_, recall, _ in each]))}
+    if scores.shape[1] == 2 and len(each) == 2:
+        f = scores[:, 1] - scores[:, 0]
+        found |= {"AUC": float(roc_auc_score(place, f)),
+                  "average precision": float(average_precision_score(place, f))}  # fmt: skip
+    return found
 
 
 def positions(model: Model, examples: Examples) -> np.ndarray:
@@ -125,15 +168,34 @@ def blocks(measured: Mapping[str, Measured]) -> list[Block]:
     """Shares in percent of each part, and what is confused in the last of them."""
     first = next(iter(measured.values()))
     names = [f"top-{k}" if isinstance(k, int) else str(k) for k in first.shares]
-    columns = [*names, "log-loss"] if first.log_loss is not None else names
-    rows = []
-    for name, part in measured.items():
+    more = list(dict.fromkeys(each for part in measured.values() for each in part.balance))
+    columns = [*names, *more, *(["log-loss"] if first.log_loss is not None else [])]
+    name, last = list(measured.items())[-1]
+    rows: list[Sequence[str | Cell]] = []
+    for part_name, part in measured.items():
         cells = [f"{100 * share:.2f}" for share in part.shares.values()]
+        cells += [f"{100 * part.balance[each]:.2f}" if each in part.balance else "-" for each in more]
         loss = [] if part.log_loss is None else [f"{part.log_loss:.4f}"]
-        rows.append((name, str(part.examples), *cells, *loss))
+        rows.append((part_name, str(part.examples), *cells, *loss))
+    if last.constant:
+        cells = [f"{100 * share:.2f}" for share in last.constant.values()]
+        blank = [""] * (len(columns) - len(cells))
+        kept = (f"always the most frequent ({name})", str(last.examples), *cells, *blank)
+        rows.append([Cell(text, "dim") for text in kept])
     title = "Accuracy in percent" if isinstance(next(iter(first.shares)), int) else "In percent"
     shown: list[Block] = [table(title, ("", "examples", *columns), rows, ("examples", *columns))]
-    name, last = list(measured.items())[-1]
+    if last.constant and last.shares[1] <= last.constant[1]:
+        shown.append(Paragraph(
+            f"On {name} the model is no better than the answer {last.most_frequent!r} to everything: look at balanced "
+            "accuracy and F1; `refsolve train --class-weight balanced` weighs rare classes.", "warn"))  # fmt: skip
+    if last.classes:
+        least = sorted(last.classes, key=lambda row: row[-1])[:CLASSES]
+        order = [row for row in last.classes if row in least]
+        columns = ["class", "examples", "precision", "recall", "F1"]
+        each = [(label, str(n), *(f"{100 * share:.2f}" for share in figures)) for label, n, *figures in order]
+        left = len(last.classes) - len(order)
+        note = f"The {len(order)} of least F1; {left} more stand in the JSON report." if left else ""
+        shown.append(table(f"By class, in percent ({name})", columns, each, columns[1:], note))
     if last.labels:
         columns = ["label", "examples", "F1", "AP"]
         each = [(label, str(count), f"{100 * f1:.2f}", "-" if ap is None else f"{100 * ap:.2f}")

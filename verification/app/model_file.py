@@ -3,7 +3,7 @@
 The members, none of them compressed::
 
     model.json     what `_described` says: version, estimator, parameters, classes, columns, scaling, certificate
-    coef.npy, intercept.npy, the arrays of the scaling (scaling_mean_.npy, ...), what fills gaps
+    coef.npy, intercept.npy, the arrays of the scaling (scaling_mean_.npy, ...), what fills missing values
     (fill.npy) and, of several labels, threshold.npy, float64
     SHA256SUMS     of all the others, as sha256sum writes them
 
@@ -359,6 +359,8 @@ def _parameters(given: Fields, defaults: Mapping[str, Any], m: int) -> dict[str,
         kinds: tuple[type, ...] = (float, int) if type(default) is float else (type(default),)
         if name == "random_state":
             kinds = (int, type(None))
+        if name == "class_weight" and given.data.get(name) == "balanced":
+            kinds = (str,)
         found[name] = given.take(name, f"a value like {default!r}", *kinds)
     if found.get("kernel", "linear") != "linear":
         raise given.refuse("kernel", "'linear'")

@@ -46,7 +46,7 @@ class Path:
         tops = [k if isinstance(k, str) else f"top-{k}" for k in self.ks]
         rows: list[list[str | Cell]] = [
             [f"{m.C:g}", *(f"{100 * share:.2f}" for share in shares), number(m.dual_gap_),
-             f"{s:.2g}", verdict_cell(m.dual_gap_ <= m.tol, "certified", "NOT CERTIFIED"),
+             f"{s:.3g}", verdict_cell(m.dual_gap_ <= m.tol, "certified", "NOT CERTIFIED"),
              "kept" if m is self.best else ""]
             for m, shares, s in zip(self.models, self.accuracies.T, self.seconds, strict=True)
         ]  # fmt: skip
@@ -56,13 +56,13 @@ class Path:
 
 
 def values(text: str) -> tuple[float, ...]:
-    """The numbers of ``--C 0.1,1,10``."""
+    """The numbers of ``-C 0.1,1,10``."""
     try:
         found = tuple(float(word) for word in text.split(",") if word.strip())
     except ValueError:
         found = ()
     if not found:
-        raise InvalidArgumentError(f"C={text!r}: expected a number > 0, or several: --C 0.01,0.1,1")
+        raise InvalidArgumentError(f"C={text!r}: expected a number > 0, or several: -C 0.01,0.1,1")
     return found
 
 

@@ -35,7 +35,7 @@ def _training(model: Model, path: Path | None) -> Iterator[Picture]:
     history = getattr(model.classifier, "history_", None)  # a model out of a file has none
     if history is not None:
         words = f"The certified gap of {len(history['gap'])} checks over seconds."
-        yield drawn("How the gap closed", words,
+        yield drawn("Convergence: certified gap over time", words,
                      lambda ax: GapDisplay.from_estimator(model.classifier, ax=ax))  # fmt: skip
 
 
@@ -47,7 +47,7 @@ def _classes(model: Model, judged: Examples) -> Iterator[Picture]:
 
     scores, y, m = scores_of(model, model.fed(judged)), positions(model, judged), len(model.names)
     if m > 2:
-        yield drawn("Accuracy over guesses", "Top-k accuracy for each k.",
+        yield drawn("Top-k accuracy", "Top-k accuracy for each k.",
                      lambda ax: TopKDisplay.from_predictions(y, scores, ax=ax))  # fmt: skip
     if m > MANY:
         return
@@ -65,7 +65,7 @@ def _classes(model: Model, judged: Examples) -> Iterator[Picture]:
         )
         ax.set(xlabel=f"class {among}", ylabel="true class")
 
-    yield drawn(f"Examples of each class, and the classes {among}",
+    yield drawn(f"Confusion matrix: the classes {among}",
                  f"A row per true class, a column per class {among}.", draw, (size, size))  # fmt: skip
 
 
@@ -87,11 +87,11 @@ def _ranking(model: Model, judged: Examples) -> Iterator[Picture]:
         for name in names:
             PrecisionRecallDisplay.from_predictions(*curves[name], name=name, ax=ax)
         ax.set(xlabel="recall", ylabel="precision", xlim=(0, 1.02), ylim=(0, 1.02), aspect="auto")
-        ax.legend(frameon=False, fontsize="small", loc="lower left")
+        ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
-    kind = "label" if model.labels else "list"
+    kind = "label" if model.labels else "query"
     words = f"Precision over recall for {len(names)} {kind}(s)."
-    yield drawn(f"Precision over recall, by {kind}", words, draw, (5.2, 4.0))
+    yield drawn(f"Precision–recall curve per {kind}", words, draw, (5.2, 4.0))
 
 
 def drawn(

@@ -80,7 +80,8 @@ def _written(frame: pd.DataFrame, target: Path) -> bytes:
         frame.to_parquet(stream, index=False, engine="pyarrow")
     except ImportError:
         raise InvalidArgumentError(
-            f"output={str(target)!r}: Parquet needs pyarrow; install refsolve[parquet], or write a .csv"
+            f"output={str(target)!r}: Parquet needs pyarrow: in a clone of refsolve, pip install '.[parquet]'; or "
+            "write a .csv"
         ) from None
     return stream.getvalue()
 

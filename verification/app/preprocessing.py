@@ -1,4 +1,4 @@
-"""From columns to what a trainer takes: gaps filled, numbers scaled, categories as columns of 0 and 1.
+"""From columns to what a trainer takes: missing values filled, numbers scaled, categories as columns of 0 and 1.
 
 scikit-learn does it; here it is set up by what a file holds, refused where it would hide something, and
 built again from numbers alone when a model is read.
@@ -6,11 +6,14 @@ built again from numbers alone when a model is read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verification.app.console import say
 from verification.app.dataset import Examples
 from verification.app.labels import is_number, listed
 from verification.errors import DataFileError, InvalidArgumentError
@@ -29,6 +32,9 @@ FILLS = ("mean", "median", "most_frequent")
 #: A column of text with more values than this is a name or an identity, no category.
 MOST_CATEGORIES = 1000
 UNKNOWN = "(missing)"
+#: So is one with more values than `FEW`, and on average fewer rows of each than `ROWS_EACH`.
+FEW, ROWS_EACH = 20, 3
+DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(\D|$)|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}(\D|$)", re.ASCII)
 
 
 def scaler(name: str, sparse: bool) -> Any:
@@ -48,6 +54,30 @@ def scaler(name: str, sparse: bool) -> Any:
     return MaxAbsScaler() if name == "maxabs" else None
 
 
+def without_names(examples: Examples, categories: Sequence[str]) -> Examples:
+    """Examples without text that is nearly different in every row, such as names, where categories are "auto"."""
+    if examples.sparse or list(categories) != ["auto"]:
+        return examples
+    frame, left = examples.X, []
+    for name in frame.columns:
+        if frame[name].dtype == object and not _dates(frame[name]):
+            found = frame[name].dropna()
+            different = found.nunique()
+            if different > MOST_CATEGORIES or (different > FEW and len(found) < ROWS_EACH * different):
+                left.append(name)
+                say(f"{name} left out: {different} different texts in {len(found)} rows are names, no categories "
+                    f"(--categories {name} takes them all the same)")  # fmt: skip
+    if not left:
+        return examples
+    return replace(examples, X=frame.drop(columns=left), apart=(*examples.apart, *left))
+
+
+def _dates(column: Any) -> bool:
+    """Whether what stands in a column of text are dates."""
+    first = [text for text in column if text is not None][:100]
+    return bool(first) and all(DATE.match(text) for text in first)
+
+
 def numbers(examples: Examples) -> np.ndarray:
     """X as (n, d) float64, where every feature has to be a number."""
     _check(examples, (), False)
@@ -61,9 +91,9 @@ def transformer(
 
     Parameters
     ----------
-    examples : what will be trained on; refused where it has gaps, or text that is no category.
+    examples : what will be trained on; refused where values are missing, or text that is no category.
     scale : of the numbers: standard, minmax, maxabs or none.
-    impute : mean, median or most_frequent of a column for its gaps; None refuses gaps. A missing category
+    impute : mean, median or most_frequent of a column for what is missing; None refuses that. A missing category
         is a category of its own.
     categories : names of features that are categories, or ``("auto",)``: all that hold text.
 
@@ -127,7 +157,8 @@ def _words(column: Any) -> np.ndarray:
 
 def _chosen(frame: pd.DataFrame, categories: Sequence[str]) -> tuple[str, ...]:
     if list(categories) == ["auto"]:
-        return tuple(name for name in frame.columns if frame[name].dtype == object)
+        texts = (name for name in frame.columns if frame[name].dtype == object)
+        return tuple(name for name in texts if not _dates(frame[name]))
     if unknown := [name for name in categories if name not in frame.columns]:
         raise InvalidArgumentError(
             f"categories name {unknown}, which are no features; the features are "
@@ -147,7 +178,7 @@ def _categories(examples: Examples, name: str) -> list[str]:
 
 
 def _check(examples: Examples, categories: Sequence[str], filled: bool) -> None:
-    """Refuse text that is no category, and gaps that nobody fills, with their places."""
+    """Refuse text that is no category, and missing values that nobody fills, with their places."""
     if (examples.X.dtypes == np.float64).all():
         with np.errstate(over="ignore", invalid="ignore"):
             if not np.isnan(examples.X.to_numpy().sum()):
@@ -159,6 +190,12 @@ def _check(examples: Examples, categories: Sequence[str], filled: bool) -> None:
         if column.dtype == object:
             texts = [i for i, v in enumerate(column) if v is not None]
             i = next((i for i in texts if not is_number(column[i])), texts[0] if texts else 0)
+            if _dates(column):
+                raise DataFileError(
+                    f"{examples.source}, {examples.place(i, name)}: expected a number, got the date {column[i]!r}; "
+                    f"write what matters of it as numbers, such as year and month, in columns of their own, and "
+                    f"--ignore {name}; if its values are categories, --categories {name}"
+                )
             raise DataFileError(
                 f"{examples.source}, {examples.place(i, name)}: expected a number, got {column[i]!r:.80}; "
                 f"if it is a category, --categories {name} (or auto); if it is the label, --label {name}; "
@@ -167,6 +204,6 @@ def _check(examples: Examples, categories: Sequence[str], filled: bool) -> None:
         if not filled and (gaps := np.flatnonzero(np.isnan(column))).size:
             raise DataFileError(
                 f"{examples.source}, {examples.place(int(gaps[0]), name)}: the value is missing (there "
-                f"are {len(gaps)} such gaps in the column); expected a number: --impute median fills them, or "
+                f"are {len(gaps)} such entries in the column); expected a number: --impute median fills them, or "
                 "leave the examples out"
             )

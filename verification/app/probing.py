@@ -31,6 +31,7 @@ from verification.report.document import (
     table,
     verdict_cell,
 )
+from verification.report.document import seconds as duration
 from verification.report.render import rendered, replace_files
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 MODEL, PLOT, KEPT = "probe.refsolve", "probe.svg", "fits"
 #: Passes for each C where lists of classes are trained, and what certifying costs, in passes.
 LISTS, CERTIFICATE = 15.0, 3.0
+FORECAST = 10.0  # seconds from which on they are said
 ARRAYS = 12  # of the weights' size: six pairs of a step in float32, and what is held besides
 
 
@@ -104,11 +106,11 @@ def read(
 
 def check_folder(folder: Path, force: bool, resume: bool = False) -> Path:
     """Make the folder; refuse one that holds something. Where fits are kept until all are done."""
-    fresh_folder("out", folder, resume, force)
+    fresh_folder("output", folder, resume, force)
     kept = folder / KEPT
     if resume and not kept.is_dir():
         raise InvalidArgumentError(
-            f"resume: {str(folder)!r} has no run that was ended; expected the --out of one: leave --resume out"
+            f"resume: {str(folder)!r} has no run that was ended; expected the --output of one: leave --resume out"
         )
     return kept
 
@@ -133,12 +135,19 @@ class Forecast:
     @property
     def text(self) -> str:
         """For the user, before it begins."""
+        sizes = f"{self.n} rows, {self.d} features, {self.m} classes; {self.fits} fits"
+        if not self.known:
+            return f"{sizes}: small, so that nothing is forecast"
         return (
-            f"{self.n} rows, {self.d} features, {self.m} classes; {self.fits} fits, about "
-            f"{self.passes:.0f} passes in all, {self.pass_seconds:.2g} s each (products at "
-            f"{self.gigaflops:.0f} Gflop/s): about {self.seconds:.2g} s and {self.megabytes:.0f} MB "
+            f"{sizes}, about {self.passes:.0f} epochs in all, {duration(self.pass_seconds)} each (products at "
+            f"{number(self.gigaflops, 1)} Gflop/s): about {duration(self.seconds)} and {self.megabytes:.0f} MB "
             "besides what Python takes"
         )
+
+    @property
+    def known(self) -> bool:
+        """Whether products are what takes the time: in small problems it is all the rest, which nobody counted."""
+        return self.seconds >= FORECAST
 
 
 def expected(
@@ -250,7 +259,7 @@ def run(
             done, last = done + again, (C, passes)
             new = passes > state.n_iter or not np.isfinite(state.gap)
             gap = f"gap about {state.estimate:.1e}" if new else f"certified gap {state.gap:.1e}"
-            said = f"C = {C:.3g}: pass {passes}, {gap}"
+            said = f"C = {C:.3g}: epoch {passes}, {gap}"
             task.at(min(done, forecast.fits), said)
 
         found = probe(data.X, data.y, _pair(judged), plan.Cs, report=report, **options)
@@ -265,21 +274,22 @@ def describe(
     """A row per fit, the best of them, and the plot."""
     best, tops = found.best, [f"top-{k}" for k in found.ks]
     rows: list[list[str | Cell]] = [
-        [f"{C:.3g}", *(f"{100 * share:.2f}" for share in shares), number(gap), str(passes), f"{s:.2g}",
+        [f"{C:.3g}", *(f"{100 * share:.2f}" for share in shares), number(gap), str(passes), f"{s:.3g}",
          verdict_cell(gap <= best.tol, "certified", "NOT CERTIFIED")]
         for C, shares, gap, passes, s in zip(
             found.Cs, found.accuracies.T, found.gaps, found.passes, found.seconds, strict=True
         )
     ]  # fmt: skip
-    columns = ("C", *tops, "gap", "passes", "seconds")
+    columns = ("C", *tops, "gap", "epochs", "seconds")
     chosen = found.accuracies[found.ks.index(k)][found.Cs == best.C]
     facts = {
         "C": f"{best.C:.4g}",
         f"top-{k} accuracy in percent": f"{100 * chosen.mean():.2f}"
         + (f" +- {100 * chosen.std():.2f} over {len(chosen)} draws" if len(chosen) > 1 else ""),
         "certified relative duality gap": number(best.dual_gap_),
-        "seconds": f"{found.seconds.sum():.2g} of training, {forecast.seconds:.2g} forecast",
-        "passes": f"{found.passes.sum()}, {forecast.passes:.0f} forecast",
+        "seconds": f"{duration(found.seconds.sum())} of training"
+        + f", {duration(forecast.seconds)} forecast" * forecast.known,
+        "epochs": f"{found.passes.sum()}" + f", {forecast.passes:.0f} forecast" * forecast.known,
     }
     note = f"Accuracy in percent on {found.judged_on}"
     note += (

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
+import io
 import re
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from verification.app import csv_file
 from verification.app.labels import MISSING, is_number, listed
-from verification.errors import DataFileError
+from verification.errors import DataFileError, InvalidArgumentError
 
 #: Rows below the first that tell a column of numbers from one of text.
 LOOKED_AT = 200
@@ -25,6 +29,8 @@ UNNAMED = re.compile(r"|Unnamed: \d+(\.\d+)*")
 LEFT_OUT = "{!r} left out: the index of a data frame"
 #: First cells of a column of labels that no class is called.
 LABELS = ("label", "labels", "class", "target", "y", "category", "group")
+#: Suffixes of tables in text, and what separates their fields where nothing else is said.
+SEPARATORS = {".csv": ",", ".tsv": "\t", ".csv.gz": ",", ".tsv.gz": "\t"}
 
 
 @dataclass(frozen=True)
@@ -105,10 +111,91 @@ class Table:
                 pass
         texts = self.text(name)
         texts[[text.lower() in MISSING for text in texts]] = None
+        said = {text.lower() for text in texts if text is not None}
+        if said and said <= {"true", "false"}:
+            truth = {"true": 1.0, "false": 0.0}
+            return np.array([np.nan if text is None else truth[text.lower()] for text in texts])
         if not all(text is None or is_number(text) for text in texts):
             return texts
         with np.errstate(over="ignore"):
             return np.where(texts == None, "nan", texts).astype(np.float64)  # noqa: E711
+
+
+# -- text of any separator -------------------------------------------------------------------
+
+
+def kind_of(path: Path) -> str:
+    """The suffix in lower case, of a compressed table both, as in .csv.gz."""
+    two = "".join(path.suffixes[-2:]).lower()
+    return two if two in SEPARATORS else path.suffix.lower()
+
+
+def is_text(path: Path) -> bool:
+    """Whether it is a table in text."""
+    return kind_of(path) in SEPARATORS
+
+
+class Commas(type(Path())):  # type: ignore[misc]
+    """A path whose text is read with commas between the fields; its name, and its lines, are those of the file."""
+
+    separator = ","
+    text: bytes | None = None
+
+    def read_bytes(self) -> bytes:
+        """The whole text."""
+        if self.text is None:
+            self.text = _commas(Path(self), self.separator)
+        return self.text
+
+    def open(self, mode: str = "r", *rest: Any, **options: Any) -> IO[Any]:
+        """The same to be read line by line."""
+        stream = io.BytesIO(self.read_bytes())
+        if "b" in mode:
+            return stream
+        return io.TextIOWrapper(stream, options.get("encoding"), newline=options.get("newline"))
+
+
+def as_csv(source: Path, separator: str | None) -> Path:
+    """The file itself, or as one with commas.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A separator that is no single character.
+    """
+    separator = {"tab": "\t", "\\t": "\t"}.get(separator or "", separator)
+    if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
+        raise InvalidArgumentError(
+            f"separator is {separator!r}; expected one character, or tab: --separator ';'"
+        )
+    own = separator or SEPARATORS.get(kind_of(source), ",")
+    if own == "," and not kind_of(source).endswith(".gz"):
+        return source
+    found = Commas(source)
+    found.separator = own
+    return found
+
+
+def _commas(source: Path, separator: str) -> bytes:
+    text = source.read_bytes()
+    if kind_of(source).endswith(".gz"):
+        try:
+            text = gzip.decompress(text)
+        except (OSError, EOFError, zlib.error) as error:
+            raise DataFileError(
+                f"cannot read {source}: {error}; expected a table that gzip compressed"
+            ) from None
+    if separator == ",":
+        return text
+    written = io.StringIO(newline="")
+    try:
+        rows = csv.reader(io.StringIO(text.decode("utf-8-sig"), newline=""), delimiter=separator)
+        csv.writer(written, lineterminator="\n").writerows(rows)
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise DataFileError(
+            f"cannot read {source}: {error}; expected text in UTF-8, with {separator!r} between the fields"
+        ) from None
+    return written.getvalue().encode()
 
 
 # -- CSV ------------------------------------------------------------------------------------------

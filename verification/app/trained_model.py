@@ -26,7 +26,7 @@ class Model:
     estimator : the classifier, or the pipeline of what prepares the features and the classifier
     scale : name of the scaling of numbers: none, minmax, standard or maxabs
     columns : names of the features, if the training data had any
-    impute : what fills gaps: mean, median, most_frequent or None
+    impute : what fills missing values: mean, median, most_frequent or None
     categories : values of each feature that is a category
     apart : columns of the training data that are no features; the first is the label
     positive : where it tells one class from the rest, that class's name
@@ -80,7 +80,7 @@ class Model:
 
     @property
     def framed(self) -> bool:
-        """Whether the estimator takes a data frame: features that are no numbers, or have gaps."""
+        """Whether the estimator takes a data frame: features that are no numbers, or are missing."""
         return self.impute is not None or bool(self.categories)
 
     def predict(self, X: object, columns: Sequence[str] | None = None) -> np.ndarray:

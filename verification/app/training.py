@@ -19,22 +19,22 @@ from verification.app.model_file import SUFFIX, packed
 from verification.app.multilabel import aligned
 from verification.app.path import Path, fit_path
 from verification.app.plots import pictures
-from verification.app.preprocessing import numbers, transformer
+from verification.app.preprocessing import numbers, transformer, without_names
 from verification.app.trained_model import Model
 from verification.errors import DataFileError, InvalidArgumentError
-from verification.report.document import Block, Cell, Document, Paragraph, number, table
+from verification.report.document import Block, Cell, Document, Paragraph, number, seconds, table
 from verification.report.render import beside, rendered, replace_files
 
 #: By name, the estimator of `fast` and its options; what they are where they are not given.
 MODELS = {
-    "svm": ("TopKSVC", "k", "variant", "gamma", "fit_intercept"),
-    "logistic": ("TopKLogisticRegression", "k", "variant", "truncated", "fit_intercept"),
+    "svm": ("TopKSVC", "k", "variant", "gamma", "fit_intercept", "class_weight"),
+    "logistic": ("TopKLogisticRegression", "k", "variant", "truncated", "fit_intercept", "class_weight"),
     "ap": ("APSVM",),
     "svmplus": ("SVMPlusClassifier", "lam"),
     "multilabel": ("MultilabelClassifier", "loss", "gamma", "fit_intercept"),
 }
 OPTIONS = {"k": 1, "variant": "alpha", "gamma": 0.0, "truncated": False, "lam": None, "loss": None,
-           "fit_intercept": False}  # fmt: skip
+           "fit_intercept": False, "class_weight": None}  # fmt: skip
 TITLES = {
     "TopKSVC": "Top-k SVM",
     "TopKLogisticRegression": "Top-k logistic regression",
@@ -42,6 +42,20 @@ TITLES = {
     "SVMPlusClassifier": "SVM with privileged information",
     "MultilabelClassifier": "Multilabel classifier",
 }
+
+
+#: Said once in every report of a certified model.
+MEANING = (
+    "Certified: no model has a training objective that is lower by more than the gap. It is the optimum of the "
+    "training problem; how good its answers are, the accuracies say."
+)
+
+
+def title_of(classifier: Any) -> str:
+    """What a trained model is called; of two classes the loss has no k."""
+    name = TITLES[type(classifier).__name__]
+    two = name.startswith("Top-k") and len(classifier.classes_) == 2
+    return {"Top-k SVM": "SVM", "Top-k logistic regression": "Logistic regression"}[name] if two else name
 
 
 @dataclass(frozen=True)
@@ -71,11 +85,27 @@ def split_holdout(examples: Examples, fraction: float, seed: int) -> tuple[Examp
             first, second = train_test_split(
                 rows, test_size=fraction, random_state=seed, stratify=shares
             )
-    except ValueError as error:
-        raise InvalidArgumentError(
-            f"holdout={fraction} cannot be drawn with every class on both sides: {error}"
-        ) from error
+    except ValueError:
+        raise InvalidArgumentError(_undrawn(examples, fraction)) from None
     return examples.part(first), examples.part(second)
+
+
+def _undrawn(examples: Examples, fraction: float) -> str:
+    """Why a holdout cannot be drawn."""
+    text = f"holdout={fraction} cannot be drawn with every class on both sides: "
+    if examples.group is not None or examples.labels:
+        return text + f"{len(examples.X)} examples are too few; expected more, or examples of their own in --test"
+    names, counts = np.unique(np.asarray(examples.y), return_counts=True)
+    rare = [f"{name!s:.40}" for name, n in zip(names, counts, strict=True) if n < 2]
+    if rare:
+        return text + (
+            f"{listed(rare)} of {len(names)} classes have one example; expected two of each: leave these examples out, "
+            "give their rare classes one common label, or take examples of their own with --test"
+        )
+    return text + (
+        f"{len(names)} classes and {len(examples.X)} examples; expected a part that holds each class: another "
+        "fraction, or --test"
+    )
 
 
 def _check_seed(seed: object) -> None:
@@ -111,6 +141,7 @@ def train(
     Cs = (C,) if isinstance(C, int | float) else tuple(C)
     classifier = new_classifier(model, C=Cs[0], **parameters)
     _check_classes(examples, test, model)
+    examples = without_names(examples, categories)
     transform = transformer(examples, scale, impute, categories)
     made = unfitted(examples, transform, scale, impute)
     X = made.fed(examples)
@@ -311,7 +342,10 @@ def describe(
     truncated = getattr(classifier, "truncated", False)
     if truncated:  # not convex: only the step has a dual
         gap_name += " of the last convex step"
-    shown = ("loss", "k", "variant", "gamma", "truncated", "lam", "C", "fit_intercept")
+    shown = ["loss", "k", "variant", "gamma", "truncated", "lam", "C", "fit_intercept"]
+    shown += ["class_weight"] if getattr(classifier, "class_weight", None) is not None else []
+    if len(classifier.classes_) == 2:  # of which k is 1, and the variants are one
+        shown = [name for name in shown if name not in ("k", "variant", "truncated")]
     facts = {
         "examples": measured["train"].examples,
         "features": model.classifier.coef_.shape[-1],
@@ -324,37 +358,38 @@ def describe(
             and not (name == "gamma" and getattr(classifier, "loss", "smooth_hinge") != "smooth_hinge")
         },
         "scaling": scale,
-        **({"gaps filled with": model.impute} if model.impute is not None else {}),
+        **({"missing values filled with": model.impute} if model.impute is not None else {}),
         **({"categories": ", ".join(model.categories)} if model.categories else {}),
         "primal objective": float(np.sum(classifier.primal_objective_)),
         "dual objective": float(np.sum(classifier.dual_objective_)),
         gap_name: float(classifier.dual_gap_),
-        "asked for": classifier.tol,
-        "passes": int(classifier.n_iter_),
+        "declared tolerance": classifier.tol,
+        "epochs": int(classifier.n_iter_),
         "seconds": float(classifier.history_["time"][-1]),
     }  # fmt: skip
     rows: list[tuple[str | Cell, ...]] = [
         (name, Cell(_rounded(name, v), _tone(name, certified))) for name, v in facts.items()
     ]
-    parts: list[Block] = [table("Model", ("", "value"), rows)]
+    parts: list[Block] = [table("Model", ("", "value"), rows, note=MEANING if certified else "")]
     parts += [path.block] if path is not None else []
     parts += [Paragraph(text, "bad") for text in advice]
     parts += blocks(measured)
     data = {
         "model": facts,
         "accuracy": {name: part.data for name, part in measured.items()},
+        "by_class": {name: part.by_class for name, part in measured.items() if part.classes},
         "certified": certified,
         "advice": list(advice),
         **({"path": path.data} if path is not None else {}),
         "history": {name: list(values) for name, values in classifier.history_.items()},
     }
-    return Document(TITLES[type(classifier).__name__], tuple(parts), certified, data, "certified")
+    return Document(title_of(classifier), tuple(parts), certified, data, "certified")
 
 
 def _rounded(name: str, value: object) -> str:
     if not isinstance(value, float):
         return str(value)
-    return f"{value:.2g}" if name == "seconds" or "gap" in name else number(value, 4)
+    return seconds(value) if name == "seconds" else number(value, 2 if "gap" in name else 4)
 
 
 def _tone(name: str, certified: bool) -> str:
@@ -368,11 +403,16 @@ def save(trained: Trained, output: FilePath) -> list[FilePath]:
     return list(files)
 
 
-def check_target(output: FilePath, force: bool) -> None:
-    """Refuse an output now that `save` would refuse after minutes of work, or that would be lost."""
-    if output.suffix != SUFFIX:
+def check_target(output: FilePath, force: bool) -> FilePath:
+    """Refuse an output now that `save` would refuse after minutes of work, or that would be lost; its name.
+
+    One without a suffix gets that of models.
+    """
+    if output.suffix not in ("", SUFFIX):
         raise InvalidArgumentError(f"output is {output}; expected a name that ends in {SUFFIX}")
+    output = output.with_suffix(SUFFIX)
     check_files((output, *beside(output)), force)
+    return output
 
 
 def check_files(files: Sequence[FilePath], force: bool) -> None:

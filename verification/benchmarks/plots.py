@@ -15,7 +15,7 @@ def pyplot() -> Any:
         import matplotlib as mpl
     except ImportError as error:
         raise InvalidArgumentError(
-            "output: pictures need matplotlib; install refsolve[plot], or leave out --output"
+            "output: pictures need matplotlib; in a clone of refsolve, pip install '.[plot]'; or leave out --output"
         ) from error
     mpl.use("Agg")
     mpl.rcParams["svg.hashsalt"] = "circle"  # same figures, same file

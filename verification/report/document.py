@@ -89,7 +89,14 @@ def number(value: float | None, digits: int = 2) -> str:
         return "-"
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
-    return f"{value:.{digits - 1}e}" if not 1e-3 <= abs(value) < 1e4 else f"{value:.{digits + 1}g}"
+    return f"{value:.{digits}e}" if not 1e-3 <= abs(value) < 1e4 else f"{value:.{digits + 1}g}"
+
+
+def seconds(value: float) -> str:
+    """A time as people say it: three digits, minutes from two of them on."""
+    if value >= 120.0:
+        return f"{value // 60:.0f} min {value % 60:.0f} s"
+    return f"{value:.3g} s" if value >= 1e-3 or not value else f"{value * 1e6:.3g} us"
 
 
 def verdict_cell(ok: bool, good: str = "pass", bad: str = "FAIL") -> Cell:

@@ -29,6 +29,8 @@ from verification.verdicts.verdict import Result, Terms, Verdict
 
 #: Distinct reasons shown per check.
 REASONS = 10
+#: Rows of a table of families.
+ROWS = 12
 
 MEANINGS = {
     Verdict.PASS: "the certificate proves the answer right, up to rounding or to what is promised",
@@ -154,9 +156,9 @@ def terms_table(title: str, terms: Terms, note: str = "") -> Table:
 
 
 def _counted(report: Run, title: str, first: str, key: Callable[[str, str], str]) -> Table:
-    """Verdicts per group, its worst share of a tolerance among the passes, its seconds."""
+    """Verdicts per group, its worst share of a tolerance among the passes, its seconds; of many groups in few rows."""
     rows = []
-    for name, members in _groups(report, key).items():
+    for name, members in _few(report, _groups(report, key)).items():
         counts = _sum(report.tally.by_family[each] for each in members)
         figures = [report.tally.figures[each] for each in members]
         worst = max((f.worst_pass for f in figures if f.worst_pass is not None), default=None)
@@ -164,7 +166,8 @@ def _counted(report: Run, title: str, first: str, key: Callable[[str, str], str]
         total = str(sum(counts.values()))
         undecided = sum(report.tally.undecided.get(each, 0) for each in members)
         last = mark(counts, undecided)
-        rows.append((name, total, tally(counts), number(worst), f"{seconds:.2f}", last))
+        bound = "-" if worst is None else f"{number(worst)} of 1"
+        rows.append((name, total, tally(counts), bound, f"{seconds:.2f}", last))
     columns = (first, "results", "verdicts", "worst pass / tolerance", "seconds", "")
     return table(title, columns, rows, (columns[1], *columns[3:5]))
 
@@ -175,6 +178,22 @@ def _groups(report: Run, key: Callable[[str, str], str]) -> dict[str, list[tuple
     for check, family in report.tally.by_family:
         groups.setdefault(key(check, family), []).append((check, family))
     return groups
+
+
+def _few(report: Run, groups: dict[str, Any]) -> dict[str, Any]:
+    """At most `ROWS` groups: of more, those that did not pass, the largest, and the others as one."""
+    if len(groups) <= ROWS:
+        return groups
+
+    def order(name: str) -> tuple[bool, int]:
+        counts = _sum(report.tally.by_family[each] for each in groups[name])
+        return mark(counts).text == "pass", -sum(counts.values())
+
+    first = sorted(groups, key=order)[: ROWS - 1]
+    rest = [each for name, members in groups.items() if name not in first for each in members]
+    return {name: groups[name] for name in groups if name in first} | {
+        f"{len(groups) - len(first)} others": rest
+    }
 
 
 def _sum(all_counts: Iterable[Mapping[str, int]]) -> dict[str, int]:

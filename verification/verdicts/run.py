@@ -127,7 +127,7 @@ class Run:
             what = what if len(what) <= LONGEST else what[:LONGEST] + " ..."
             who = "all others pass" if self.tally.beyond else "passes"
             where = f"{least.check}, {least.family}: {what}"
-            lines[0] += f"; {who} at {round_up(least.accuracy):g} (worst in {where})"
+            lines[0] += f"; {who} at --accuracy {round_up(least.accuracy):g} (worst in {where})"
         if self.tally.beyond:
             found = ", ".join(f"{n} in {check}" for check, n in self.tally.beyond.items())
             lines.append(f"results that no promise of an accuracy lets pass: {found}")

@@ -313,7 +313,7 @@ def losses_on_tensors(options: Tensors) -> Document:
     from verification.benchmarks import torch_losses
 
     if find_spec("torch") is None:
-        raise InvalidArgumentError("losses on tensors need torch: install refsolve[torch]")
+        raise InvalidArgumentError("losses on tensors need torch: in a clone of refsolve, pip install '.[torch]'")
     losses = one_of("loss", options.loss, torch_losses.LOSSES)
     measure = partial(partial, torch_losses.measure, repeats=options.repeats, losses=losses)
     threads = options.threads or ((1,) if options.device == "cuda" else (1, 2))

@@ -36,11 +36,11 @@ class Options(Prepared, LabelsFile, _Train):
     k: str | None = option(
         "Guesses: a column each, and a loss of each kind. Default: 1,3,5.", None, "-k", "--k"
     )
-    cs: str = option(
-        "P = 1/2 ||W||^2 + C * sum of losses: the values tried.", "0.001,0.01,0.1,1,10,100", "--Cs"
+    c: str = option(
+        "P = 1/2 ||W||^2 + C * sum of losses: the values tried.", "0.001,0.01,0.1,1,10,100", "-C", "--C"
     )
-    further: int = option(
-        "Values beyond an end of --Cs at most, where the best is at that end.", 3, min=0
+    extend_grid: int = option(
+        "Values beyond an end of -C at most, where the best is at that end.", 3, min=0
     )
     tol: float = option("Certified relative duality gap of every model.", 1e-3)
     gram: str | None = option(
@@ -49,14 +49,17 @@ class Options(Prepared, LabelsFile, _Train):
     scale: str = option(
         "standard, minmax (to [-1, 1]), maxabs or none, by the training part.", "standard"
     )
-    bias: bool = option("Add the constant feature 1; the papers do not.", False, "--bias")
-    like: str | None = option(
+    fit_intercept: bool | None = option(
+        "Learn a bias per class, a weight of the constant feature 1 [default: yes; as the papers, no with "
+        "--paper-dataset or --gram]."
+    )
+    paper_dataset: str | None = option(
         "A data set of the papers: its protocol, and the printed figures beside yours."
     )
-    out: Path = option(
-        "Folder for the table, the plot and what is known.", Path("compare"), "--out", "-o"
+    output: Path = option(
+        "Folder for the table, the plot and what is known.", Path("compare"), "--output", "-o"
     )
-    resume: bool = option("Go on where a run that was ended left --out.", False, "--resume")
+    resume: bool = option("Go on where a run that was ended left --output.", False, "--resume")
     seed: int = option("Seed of the first split.", 0, min=0)
 
 
@@ -71,7 +74,7 @@ def compare(options: Options) -> Document:
         refsolve compare train.npz --validation val.npz --test test.npz -k 1,3,5,10
         refsolve compare kernels.npz --gram K --method "top-5 SVM" --method SVM-Multi
         refsolve compare ranked.csv --positive yes --privileged late1,late2 --splits 5
-        refsolve compare --like indoor67
+        refsolve compare --paper-dataset indoor67
     """
     from verification.app.comparing import Settings, digest, guesses_of, load, rows_of, run
     from verification.app.comparison import document, save
@@ -82,24 +85,26 @@ def compare(options: Options) -> Document:
 
     o = options
     if o.train is None:
-        if o.like is None:
-            raise InvalidArgumentError("TRAIN: expected a file of examples, or --like with a name")
-        return about(o.like)
-    if o.like is not None:
-        find(o.like)  # refused now, not after reading
+        if o.paper_dataset is None:
+            raise InvalidArgumentError("TRAIN: expected a file of examples, or --paper-dataset with a name")
+        return about(o.paper_dataset)
+    if o.paper_dataset is not None:
+        find(o.paper_dataset)  # refused now, not after reading
     guesses = guesses_of(o.k)
     parts = (o.train, o.validation, o.test)
     labels = (o.labels_file, o.validation_labels, o.test_labels)
-    same = ("further", "tol", "scale", "bias", "splits", "seed", "label", "gram", "impute", "positive", "header",
-            "index_base")  # fmt: skip
+    same = ("extend_grid", "tol", "scale", "splits", "seed", "label", "gram", "impute", "positive", "header",
+            "index_base", "separator")  # fmt: skip
     several = ("categories", "ignore", "privileged", "features")
     given: dict[str, Any] = {name: getattr(o, name) for name in same}
     given |= {name: words(getattr(o, name)) for name in several}
+    bias = o.paper_dataset is None and o.gram is None
+    given["fit_intercept"] = bias if o.fit_intercept is None else o.fit_intercept
     settings = Settings(
         files=tuple(digest(file) for file in (*parts, *labels) if file is not None),
         methods=(),
         guesses=guesses,
-        grid=tuple(sorted(set(values(o.cs)))),
+        grid=tuple(sorted(set(values(o.c)))),
         **given,
     )
     with stage(f"read {o.train}"):
@@ -107,12 +112,11 @@ def compare(options: Options) -> Document:
     guesses = guesses_of(o.k, len(data.classes))  # of two classes one
     rows = rows_of(o.method, guesses, len(data.classes), o.privileged is not None)
     settings = replace(settings, guesses=guesses, methods=tuple(row.name for row in rows))
-    paper = None if o.like is None else printed(o.like, settings.methods, guesses)
-    kept = Kept("out", o.out, asdict(settings), o.resume, o.force)
-    fits = o.splits * len(rows) * (len(settings.grid) + 2)
-    with one_thread(), progress(fits) as task:
+    paper = None if o.paper_dataset is None else printed(o.paper_dataset, settings.methods, guesses)
+    kept = Kept("output", o.output, asdict(settings), o.resume, o.force)
+    with one_thread(), progress(o.splits * len(rows)) as task:
         found = run(data, rows, settings, kept, task)
     complete = len(found) == o.splits * len(rows)
     made = document(data, rows, settings, found, complete, paper, f"Losses on {o.train.name}")
-    wrote(*save(made, o.out))
+    wrote(*save(made, o.output))
     return made

@@ -16,6 +16,7 @@ from verification.app.data_options import (
     one_against_rest,
 )
 from verification.app.options import command, option
+from verification.errors import InvalidArgumentError
 from verification.report.document import Document
 
 app = typer.Typer(add_completion=False)
@@ -28,6 +29,7 @@ class Options(Labelled, LabelsFile, DataFile, ModelFile):
     output: Path | None = option(
         "Report with pictures: this name with .html, .md and .json.", None, "--output", "-o"
     )
+    labels: Path | None = option("The same as LABELS.", None, metavar="LABELS")
     group: str | None = group()
 
 
@@ -44,18 +46,22 @@ def evaluate(options: Options) -> Document:
     from verification.app.metrics import blocks, measure
     from verification.app.model_file import load_model
     from verification.app.plots import pictures
-    from verification.app.training import TITLES, check_files
+    from verification.app.training import check_files, title_of
     from verification.report.render import beside, rendered, replace_files
 
     o = options
+    if o.labels is not None and o.labels_file is not None:
+        raise InvalidArgumentError("--labels and LABELS are the same; give one of them")
+    labels = o.labels if o.labels_file is None else o.labels_file
     found = load_model(o.model)
     with stage(f"read {o.file}"):
-        examples = for_model(o.file, found, o.roles(), True, o.labels_file)
+        examples = for_model(o.file, found, o.roles(labels=None), True, labels)
     examples = one_against_rest(examples, o.positive or found.positive)
     with stage("measured"):
         measured = measure(found, examples)
-    data = {"accuracy": measured.data, "examples": measured.examples, "confused": measured.confused}
-    title = f"{TITLES[type(found.classifier).__name__]} on {o.file.name}"
+    data = {"accuracy": measured.data, "examples": measured.examples, "confused": measured.confused,
+            **measured.by_class}  # fmt: skip
+    title = f"{title_of(found.classifier)} on {o.file.name}"
     document = Document(title, tuple(blocks({o.file.name: measured})), None, data)
     if o.output is not None:
         check_files(beside(o.output), o.force)

@@ -44,6 +44,7 @@ def predict(options: Options) -> Document:
     with stage(f"read {o.file}"):
         examples = for_model(o.file, found, o.roles(), labelled=False)
     target = o.output or o.file.with_suffix(".predictions.csv")
+    target = target if target.suffix else target.with_suffix(".csv")
     check_files([target], o.force)
     with stage("predicted"):
         table = predictions(found, examples, o.k, o.scores, target)

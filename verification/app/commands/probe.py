@@ -28,9 +28,9 @@ class Options(Columns):
         "Features to choose C on. Default: a tenth of the rows is held out."
     )
     validation_labels: Path | None = option("Labels of --validation.")
-    cs: str | None = option(
+    c: str | None = option(
         "P = 1/2 ||W||^2 + C * sum of losses, for several C, comma-separated. Default: ten from 0.01 to 1000.",
-        None, "--Cs",
+        None, "-C", "--C",
     )  # fmt: skip
     preset: str | None = option(
         "Values of C of a protocol: clip (97 from 1e-6 to 1e6), dinov2 (45 from 1e-6 to 1e5), or mteb "
@@ -39,7 +39,7 @@ class Options(Columns):
     loss: str = option("softmax, entropy, hinge or smooth_hinge.", "softmax")
     k: int = option("Guesses that count: C is the best in top-k accuracy.", 1, "-k", "--k")
     tol: float = option("Certified relative duality gap to reach.", 1e-3)
-    max_iter: int = option("Limit on passes for each C.", 1000)
+    max_iter: int = option("Limit on epochs for each C.", 1000)
     jobs: int | None = option("Threads.")
     workers: int | None = option("Processes of a Dask cluster on this machine.", min=1)
     scheduler: str | None = option(
@@ -48,14 +48,12 @@ class Options(Columns):
     label: str | None = option(
         "The column, tensor or dataset of labels, beside the features or in LABELS."
     )
-    fit_intercept: bool = option(
-        "Learn a bias per class, a weight of the constant feature 1.", False
-    )
-    out: Path = option(
-        "Folder for the best model, the report and the plot.", Path("probe"), "--out", "-o"
+    fit_intercept: bool = option("Learn a bias per class, a weight of the constant feature 1.", True)
+    output: Path = option(
+        "Folder for the best model, the report and the plot.", Path("probe"), "--output", "-o"
     )
     force: bool = option("Replace files that are there.", False, "--force")
-    resume: bool = option("Go on where a run that was ended left --out.", False, "--resume")
+    resume: bool = option("Go on where a run that was ended left --output.", False, "--resume")
     seed: int = option("Seed of what is held out or drawn.", 0)
 
 
@@ -69,7 +67,7 @@ def probe(options: Options) -> Document:
 
         refsolve probe features.npy labels.npy
         refsolve probe train.npy y.npy --validation val.npy --validation-labels y_val.npy --preset dinov2
-        refsolve probe features.parquet --label class --features embedding --loss entropy --k 5 --Cs 0.1,1,10
+        refsolve probe features.parquet --label class --features embedding --loss entropy -k 5 -C 0.1,1,10
         refsolve probe img_emb/ metadata/ --label class
     """
     from shutil import rmtree
@@ -79,7 +77,7 @@ def probe(options: Options) -> Document:
     from verification.app.probing import check_folder, expected, read, run, save
 
     o = options
-    kept = check_folder(o.out, o.force, o.resume)
+    kept = check_folder(o.output, o.force, o.resume)
     roles = o.roles(labels=None)
     with stage(f"read {o.rows}"):
         data = read(o.rows, o.labels, roles)
@@ -92,7 +90,7 @@ def probe(options: Options) -> Document:
         for name in ("loss", "k", "tol", "max_iter", "preset", "fit_intercept")
     }
     given |= {"n_jobs": o.jobs, "random_state": o.seed, "folder": kept}
-    Cs = None if o.cs is None else values(o.cs)
+    Cs = None if o.c is None else values(o.c)
     with cluster(o.workers, o.scheduler) as client:
         forecast = expected(data, judged, Cs, given, workers_of(client))
         say(forecast.text)
@@ -101,5 +99,5 @@ def probe(options: Options) -> Document:
         if client is not None:
             data = replace(data, X=spread(data.file, data.X))
         trained = run(data, judged, Cs, given, forecast)
-    wrote(*save(trained, o.out, kept))
+    wrote(*save(trained, o.output, kept))
     return trained.document

@@ -46,12 +46,15 @@ class Options(Prepared, LabelsFile, DataFile):
     )
     c: str = option(
         "P = 1/2 ||W||^2 + C * sum of losses. Several, comma-separated: the best on --holdout or --test is kept.",
-        "1", "--C", "-C",
+        "1", "-C", "--C",
     )  # fmt: skip
     tol: float = option("Certified relative duality gap to reach.", 1e-3)
-    max_iter: int | None = option("Limit on passes; the estimator's default if not given.")
+    max_iter: int | None = option("Limit on epochs; the estimator's default if not given.")
     fit_intercept: bool | None = option(
         "svm, logistic, multilabel: learn a bias per class, a weight of the constant feature 1 [default: yes]."
+    )
+    class_weight: str | None = option(
+        "svm, logistic: balanced weighs each class by 1 / its number of examples."
     )
     labels: str | None = option(
         "multilabel: columns of 0 and 1, comma-separated; npz, mat: the array of them (Y)."
@@ -92,6 +95,8 @@ def train(options: Options) -> Document:
     from verification.app.training import train as fit
 
     o = options
+    if o.class_weight not in (None, "balanced"):
+        raise InvalidArgumentError(f"class_weight is {o.class_weight!r}; expected balanced")
     if o.holdout is not None and o.test is not None:
         raise InvalidArgumentError("--holdout and --test exclude each other; give one of them")
     several = o.model == "multilabel"
@@ -106,7 +111,7 @@ def train(options: Options) -> Document:
     say(examples.taken)
     examples = one_against_rest(examples, o.positive)
     target = o.output or o.file.with_suffix(SUFFIX)
-    check_target(target, o.force)  # now: a file that is not there has no folder to be made
+    target = check_target(target, o.force)  # now: a file that is not there has no folder to be made
     judged_on = None
     if o.test is not None:
         judged_on = read(o.test, roles, Known.of(examples), o.test_labels)
@@ -118,7 +123,8 @@ def train(options: Options) -> Document:
         o.model in ("svm", "logistic", "multilabel") if o.fit_intercept is None else o.fit_intercept
     )
     given = {name: getattr(o, name) for name in (
-        "scale", "impute", "model", "k", "variant", "gamma", "lam", "truncated", "loss", "tol")}  # fmt: skip
+        "scale", "impute", "model", "k", "variant", "gamma", "lam", "truncated", "loss", "tol",
+        "class_weight")}  # fmt: skip
     given |= {} if o.max_iter is None else {"max_iter": o.max_iter}
     trained = fit(
         examples, test=judged_on, judged="holdout" if o.test is None else "test", C=values(o.c),

@@ -1,0 +1,237 @@
+"""What newcomers meet: rare classes, messy tables, options that messages and pages name, silence."""
+
+import ast
+import gzip
+import io
+import re
+import sys
+import time
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from _commands import data, refused, run
+from sklearn.metrics import f1_score, precision_score, recall_score
+
+from verification import load_model
+from verification.app import console
+from verification.app.comparison import _constant
+from verification.app.metrics import _balance, _by_class
+from verification.app.probing import Forecast
+from verification.cli import command_names, options_of
+from verification.report.document import seconds
+
+ROOT = Path(__file__).resolve().parents[2]
+RNG = np.random.default_rng(4)
+N = 120
+FRAME = pd.DataFrame(
+    {"x": RNG.normal(size=N), "wet": RNG.random(N) < 0.5, "town": RNG.choice(["a", "b"], N)}
+)
+FRAME["kind"] = np.where(FRAME.x + FRAME.wet > 0.8, "up", "down")
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
+OPTIONS = {name: options_of(name) for name in command_names()}
+#: Of pytest, pip, git, of a program in an example, and of modules that are run by themselves.
+OTHERS = {"--pyargs", "--verify-solver", "--verify-problem", "--verify-exec", "--verify-xfail", "--porcelain",
+          "--upgrade", "--version", "--help", "--record", "--count", "--seed", "--profile", "--fast"}  # fmt: skip
+
+
+@pytest.fixture
+def csv(tmp_path: Path) -> Path:
+    FRAME.to_csv(tmp_path / "a.csv", index=False)
+    return tmp_path / "a.csv"
+
+
+# -- options and commands that texts name -----------------------------------------------------------
+
+
+@cache
+def texts() -> list[tuple[str, str]]:
+    """Strings of the packages without docstrings of functions, and lines of pages."""
+    found = []
+    for file in [p for room in ("fast", "refsolve", "verification") for p in (ROOT / room).rglob("*.py")]:
+        if "--" not in (text := file.read_text(encoding="utf-8")) and "refsolve " not in text:
+            continue
+        found += [
+            (str(file), str(node.value))
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        ]
+    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        found += [(str(page), line) for line in page.read_text(encoding="utf-8").splitlines()]
+    return found
+
+
+def test_every_command_line_in_a_text_is_one() -> None:
+    """`refsolve NAME ... --option`: the command exists and has the option."""
+    wrong, seen = [], 0
+    for where, text in texts():
+        for name, rest in re.findall(r"(?:`|\$ |^ *|\")refsolve ([a-z]+)([^`|;\"\n]*)", text, re.MULTILINE):
+            if name not in OPTIONS:
+                wrong += [(where, name)] * (("`refsolve " + name) in text)
+                continue
+            named = OPTION.findall(rest)
+            seen += len(named)
+            wrong += [(where, name, o) for o in named if o not in OPTIONS[name] | {"--help", "--json"}]
+    assert seen > 100
+    assert wrong == []
+
+
+def test_every_option_in_a_message_is_one_of_some_command() -> None:
+    known = set[str]().union(*OPTIONS.values()) | OTHERS
+    app = [(where, text) for where, text in texts() if "/verification/app/" in where or "/fast/data/" in where]
+    assert [(w, o) for w, text in app for o in OPTION.findall(text) if o not in known] == []
+    assert not any("refsolve[" in text for _, text in texts())  # which no index has
+
+
+def test_a_message_says_which_command_has_an_option_that_this_one_has_not(csv: Path) -> None:
+    run("train", csv, "--categories", "town", "-o", csv.with_name("m"))
+    FRAME.assign(x=np.where(FRAME.x > 1.5, np.nan, FRAME.x)).to_csv(csv, index=False)
+    said = refused("predict", csv.with_name("m.refsolve"), csv)
+    assert "--impute is an option of `refsolve compare`, `train`" in said
+    assert "is an option of" not in refused("train", csv, "--categories", "town", "--force")
+    FRAME[["x", "kind"]].to_csv(csv, index=False)
+    np.savetxt(csv.with_name("w.csv"), np.zeros((2, 1)))
+    assert "take one of average_precision" in refused("audit", csv.with_name("w.csv"), csv, "--loss", "hing")
+
+
+@pytest.mark.parametrize("name", ["train", "probe", "compare", "audit"])
+def test_commands_share_their_options(name: str) -> None:
+    shared = {"--tol", "-C"} | ({"--output", "-o", "--fit-intercept"} if name != "audit" else set())
+    assert shared <= OPTIONS[name]
+    assert not OPTIONS[name] & {"--out", "--Cs", "--tolerance", "--bias"}
+
+
+# -- a model, and who judges it ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words", [("--gamma", "0.5"), ("--model", "logistic", "--class-weight", "balanced"), ()]
+)
+def test_a_model_file_is_audited_as_it_was_trained(csv: Path, words: tuple[str, ...]) -> None:
+    told = data("train", csv, "--categories", "auto", "--tol", "1e-6", *words)["model"]
+    found = data("audit", csv.with_suffix(".refsolve"), csv)
+    assert found["primal"] == pytest.approx(told["primal objective"], rel=1e-6)
+    assert found["dual"] == pytest.approx(told["dual objective"], rel=1e-3)
+    assert "says it: leave it out" in refused("audit", csv.with_suffix(".refsolve"), csv, "-C", "2")
+
+
+def test_labels_in_a_file_of_their_own_by_their_option(csv: Path) -> None:
+    run("train", csv, "--categories", "auto")
+    np.save(csv.with_name("y.npy"), FRAME.kind.to_numpy(str))
+    model = csv.with_suffix(".refsolve")
+    told = data("evaluate", model, csv, "--labels", csv.with_name("y.npy"))
+    assert told["accuracy"] == data("evaluate", model, csv)["accuracy"]
+    again = refused("evaluate", model, csv, csv.with_name("y.npy"), "--labels", csv.with_name("y.npy"))
+    assert "give one of them" in again
+
+
+def test_measures_of_each_class_are_those_of_scikit_learn() -> None:
+    y, guessed = RNG.integers(3, size=50), RNG.integers(3, size=50)
+    hits = np.bincount(y[y == guessed], minlength=3)
+    found = _by_class(np.array(list("abc")), np.bincount(y), np.bincount(guessed), hits)
+    for j, score in ((2, precision_score), (3, recall_score), (4, f1_score)):
+        np.testing.assert_allclose([row[j] for row in found], score(y, guessed, average=None))
+    assert set(_balance(np.zeros((50, 3)), y, found)) == {"balanced accuracy"}
+
+
+def test_a_model_that_always_says_the_same_is_called_so(tmp_path: Path) -> None:
+    y = np.arange(200) < 5
+    pd.DataFrame({"x": RNG.normal(size=200), "y": y}).to_csv(tmp_path / "a.csv", index=False)
+    shown = run("train", tmp_path / "a.csv", "-C", "0.01").stdout
+    assert "no better than the answer 'False'" in " ".join(shown.split())
+    assert "always the most frequent (train)" in shown
+    assert "Certified: no model has a training objective" in " ".join(shown.split())
+    told = data("train", tmp_path / "a.csv", "--force")
+    assert told["by_class"]["train"]["always the most frequent"] == {"1": 0.975}
+    balanced = data("train", tmp_path / "a.csv", "--force", "--class-weight", "balanced")
+    share = [t["accuracy"]["train"]["balanced accuracy"] for t in (told, balanced)]
+    assert share[1] > share[0] == 0.5
+    assert load_model(tmp_path / "a.refsolve").classifier.class_weight == "balanced"
+    assert "expected balanced" in refused("train", tmp_path / "a.csv", "--class-weight", "heavy")
+
+
+def test_rows_of_compare_have_the_most_frequent_classes_beside_them() -> None:
+    y = np.array([0, 0, 0, 1, 1, 2])
+    held: Any = SimpleNamespace(
+        splits=[SimpleNamespace(pairs=(None, None, (None, y)))], classes=np.arange(3)
+    )
+    found = _constant(held, ["Top-1", "Top-2", "accuracy", "average precision"])
+    np.testing.assert_allclose(found, [50.0, 250.0 / 3.0, 50.0, np.nan])
+
+
+# -- messy tables -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("suffix", "separator"), [(".tsv", "\t"), (".csv.gz", ","), (".csv", ";")])
+def test_separators_and_compressed_files(tmp_path: Path, suffix: str, separator: str) -> None:
+    FRAME.drop(columns="town").to_csv(tmp_path / "plain.csv", index=False)
+    text = FRAME.drop(columns="town").to_csv(index=False, sep=separator)
+    file = tmp_path / f"other{suffix}"
+    file.write_bytes(gzip.compress(text.encode()) if suffix.endswith("gz") else text.encode())
+    words = ("--separator", ";") if separator == ";" else ()
+    run("train", tmp_path / "plain.csv", "-o", tmp_path / "m")
+    told = data("evaluate", tmp_path / "m.refsolve", file, *words)
+    assert told["accuracy"] == data("evaluate", tmp_path / "m.refsolve", tmp_path / "plain.csv")["accuracy"]
+    if words:
+        assert "--separator ';'" in refused("train", file)
+        assert "expected one character" in refused("train", file, "--separator", ";;")
+    if suffix.endswith("gz"):
+        file.write_bytes(b"no gzip")
+        assert "that gzip compressed" in refused("train", file)
+
+
+def test_booleans_dates_and_names(csv: Path) -> None:
+    frame = FRAME.assign(name=[f"n{i}" for i in range(N)])[["name", *FRAME]]
+    frame.to_csv(csv, index=False)
+    said = " ".join(run("train", csv, "--categories", "auto").stderr.split())
+    assert "name left out: 120 different texts" in said
+    model = load_model(csv.with_suffix(".refsolve"))
+    assert (model.columns, list(model.categories)) == (("x", "wet", "town"), ["town"])
+    assert model.predict(FRAME).tolist() == model.predict(frame).tolist()
+    run("predict", csv.with_suffix(".refsolve"), csv, "-o", csv.with_name("p"))
+    assert csv.with_name("p.csv").is_file()
+    frame.assign(name=pd.date_range("2020-01-01", periods=N)).to_csv(csv, index=False)
+    for words in ((), ("--categories", "auto")):
+        assert "the date '2020-01-01'" in refused("train", csv, "--force", *words)
+
+
+def test_rare_classes_are_refused_in_our_words(csv: Path) -> None:
+    FRAME.assign(kind=["one", *FRAME.kind[1:]]).to_csv(csv, index=False)
+    said = refused("train", csv, "--categories", "auto", "--holdout", "0.2")
+    assert "['one'] of 3 classes have one example" in said
+    assert "np.str_" not in said
+
+
+# -- silence, and numbers for people ----------------------------------------------------------------
+
+
+def test_a_log_hears_that_a_silent_command_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(console, "SILENT", 0.0)
+    with console.ALIVE.watch(), console.stage("trained"):
+        for _ in range(500):
+            if "still at work: training" in stream.getvalue():
+                break
+            time.sleep(0.02)
+    assert "still at work: training" in stream.getvalue()
+
+
+def test_nothing_is_forecast_of_small_problems() -> None:
+    small = Forecast(10, 2, 2, 1, 5.0, 0.01, 1e-5, 0.01, 0.0)
+    assert small.text.endswith("nothing is forecast")
+    large = Forecast(10**6, 2000, 2, 1, 5.0, 0.2, 50.0, 250.0, 0.0)
+    assert "0.2 Gflop/s" in large.text
+    assert "about 4 min 10 s" in large.text
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.0123456, "0.0123 s"), (12.34, "12.3 s"), (119.6, "120 s"), (125.0, "2 min 5 s"), (0.0, "0 s")],
+)
+def test_times_have_three_digits_and_a_unit(value: float, shown: str) -> None:
+    assert seconds(value) == shown
