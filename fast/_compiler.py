@@ -5,20 +5,34 @@ linked to each function that calls it, and optimised there again, with all that 
 a `Part`, which is none of this; a `Whole` takes in all parts that it needs.
 """
 
-from typing import Any
+import gc
+import operator
+from typing import Any, ClassVar
 
 import llvmlite.binding as llvm
-from numba.core import compiler
+from numba.core import compiler, types
 from numba.core import event as ev
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import PassManager
+from numba.core.cpu import CPUContext
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 from numba.core.sigutils import normalize_signature
+from numba.core.targetconfig import ConfigStack
 from numba.core.types.misc import unliteral
-from numba.core.typing import make_concrete_template
+from numba.core.typing import Context, make_concrete_template
 
 _STUB = 'define void @"{}"() {{ ret void }}'
+#: Passes of numba's that change nothing in a kernel, which has no closure, ``with``, expression of whole
+#: arrays, ``literally`` or ``isinstance``; and the annotated listing, which nothing here prints.
+IDLE = {
+    "WithLifting", "InlineClosureLikes", "RewriteDynamicRaises", "MakeFunctionToJitFunction", "FindLiterallyCalls",
+    "LiteralUnroll", "LiteralPropagationSubPipelinePass", "InlineOverloads", "NopythonRewrites",
+    "NoPythonSupportedFeatureValidation", "AnnotateTypes", "DumpParforDiagnostics",
+}  # fmt: skip
+#: What numba compiles its own functions for depends on these flags of the caller, and on the types.
+INHERITED = "nrt", "fastmath", "error_model", "forceinline"
 
 
 class Whole(JITCodeLibrary):
@@ -68,14 +82,102 @@ class Part(Whole):
         return JITCodeLibrary._get_module_for_linking(self)
 
 
-class Pipeline(compiler.Compiler):
-    """numba's compiler, with libraries of our own."""
+class Flags(compiler.Flags):
+    """numba's flags, of which those that were set tell two apart; it asks thousands of times."""
 
-    def __init__(self, typing: Any, target: Any, library: Any, args: Any, *rest: Any) -> None:
+    __slots__ = ()
+
+    def values(self) -> dict[str, Any]:
+        """Those that were set."""
+        return dict(self._values)
+
+
+class Typing(Context):
+    """numba's typing context, which remembers what its own functions return: numba tries all meanings
+    of + (of strings, lists, sets, arrays ...) at each call, and again for each function.
+    """
+
+    known: ClassVar[dict[Any, tuple]] = {}
+    attributes: ClassVar[dict[Any, Any]] = {}
+
+    def _resolve_user_function_type(
+        self, func: Any, args: Any, kws: Any, literals: Any = None
+    ) -> Any:
+        function = self._lookup_global(func) or func
+        if type(function) is types.Function and not kws:
+            return self._returned(function, args)
+        return super()._resolve_user_function_type(func, args, kws, literals)
+
+    def resolve_setitem(self, target: Any, index: Any, value: Any) -> Any:
+        """The signature of ``target[index] = value``."""
+        return self._returned(self.resolve_value_type(operator.setitem), (target, index, value))
+
+    def resolve_getattr(self, typ: Any, attr: str) -> Any:
+        """The type of an attribute."""
+        found = self.attributes.get((typ, attr))
+        if found is None:
+            self.attributes[typ, attr] = found = super().resolve_getattr(typ, attr)
+        return found
+
+    def _returned(self, function: Any, args: Any) -> Any:
+        flags = ConfigStack.top_or_none()
+        key = function, tuple(args), *(str(getattr(flags, name)) for name in INHERITED)
+        if key in self.known:
+            signature, made = self.known[key]
+            function._impl_keys[signature.args] = made  # what was compiled for these flags
+            return signature
+        signature = function.get_call_type(self, args, {})
+        if signature is not None:
+            self.known[key] = signature, function._impl_keys[signature.args]
+        return signature
+
+
+class Target(CPUContext):
+    """numba's target context, which at each access to an array looks for an ``__array__`` that there is not,
+    and then for new functions in all of numba.
+    """
+
+    sizes: ClassVar[dict[Any, int]] = {}
+
+    def get_function(self, fn: Any, sig: Any, _firstcall: bool = True) -> Any:
+        """The translation of a call."""
+        return super().get_function(fn, sig, _firstcall and fn != "__array__")
+
+    def get_abi_sizeof(self, ty: Any) -> int:
+        """Bytes of a type, for which LLVM reads a module each time."""
+        if ty not in self.sizes:
+            self.sizes[ty] = super().get_abi_sizeof(ty)
+        return self.sizes[ty]
+
+
+def sharing(context: Any, kind: Any) -> Any:
+    """The same context, of another class."""
+    made = kind.__new__(kind)
+    made.__dict__ = context.__dict__
+    return made
+
+
+class Pipeline(compiler.Compiler):
+    """numba's compiler, with libraries of our own, and only those of its passes that kernels need."""
+
+    def __init__(
+        self, typing: Any, target: Any, library: Any, args: Any, result: Any, flags: Any, names: Any
+    ) -> None:
         if library is None:
             library = Whole(target.codegen(), "kernel")
             library.enable_object_caching()
-        super().__init__(typing, target, library, args, *rest)
+        flags = Flags(flags)
+        flags.no_cfunc_wrapper = True  # for kernels as values, which none is
+        contexts = sharing(typing, Typing), sharing(target, Target)
+        super().__init__(*contexts, library, args, result, flags, names)
+
+    def define_pipelines(self) -> list:
+        """One list of passes, without those that would change nothing."""
+        (found,) = super().define_pipelines()
+        passes = PassManager(found.pipeline_name)
+        passes.passes = [one for one in found.passes if one[0].__name__ not in IDLE]
+        passes.finalize()
+        return [passes]
 
 
 class KernelDispatcher(CPUDispatcher):
@@ -83,6 +185,16 @@ class KernelDispatcher(CPUDispatcher):
 
     def _compilation_chain_init_hook(self) -> None:
         """Nothing: other packages' types are not passed to kernels, and looking for them takes long."""
+
+    def compile(self, sig: Any) -> Any:
+        """The machine code for these types; nothing that is made for it can be freed before it is there."""
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
+            return super().compile(sig)
+        finally:
+            if collecting:
+                gc.enable()
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """How another kernel calls this one; 3 is an integer like any other."""
@@ -107,8 +219,9 @@ class KernelDispatcher(CPUDispatcher):
             self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
             flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
             library = Part(self.targetctx.codegen(), self.py_func.__name__)
+            context = self.typingctx, self.targetctx
             found = compiler.compile_extra(
-                self.typingctx, self.targetctx, self.py_func, args, None, flags, {}, library
+                *context, self.py_func, args, None, flags, {}, library, Pipeline
             )
             self.targetctx.insert_user_function(found.fndesc, found.fndesc, [found.library])
             return found

@@ -17,7 +17,7 @@ import numpy as np
 from fast.ranking.losses import RankLoss
 from fast.ranking.queries import Queries
 
-DRAWN = 5  # pairs for each positive, at most: of fewer positives curvature has too few directions
+DRAWN = 20  # pairs for each positive, at most: of fewer positives they are too few of their kind
 NEAR = 3  # ranks, at least, over which the spacing of scores is measured
 
 

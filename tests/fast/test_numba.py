@@ -3,6 +3,7 @@
 import errno
 import logging
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -176,6 +177,50 @@ def test_row_kernels_are_callable_from_other_kernels(rng):
     assert total == topk_hinge_beta.value(scores, 2, 3)
     np.testing.assert_array_equal(x, np.delete(topk_hinge_beta.gradient(scores, 2, 3), 2))
     assert s == pytest.approx(x.sum())
+
+
+class Forgetful(dict):
+    def __setitem__(self, key, value):
+        pass
+
+
+def larger_by(a, b, shift):
+    total = 0.0
+    for i in range(a.shape[0]):
+        if i != a.shape[0] - 1:
+            total += max(a[i], b[i]) + shift[0]
+    return total
+
+
+def code_of(text, arguments, **options):
+    """What Python's call ends in, with names that do not depend on what was compiled before."""
+    made = kernel(text, cache=False, **options)
+    made(*arguments)
+    code = made.inspect_llvm(made.signatures[0])
+    body = code[code.index("\ndefine") :].split("\ndefine")[1].split("\n}")[0]
+    return re.sub(r"!.*|#[0-9]+|@[\w.$]+|0x[0-9a-f]+", "", body)
+
+
+@pytest.mark.skipif(not _numba.WHOLES, reason="another numba compiles in its own way")
+def test_passes_left_out_and_types_remembered_change_no_code(monkeypatch, rng):
+    """Also that of numba's own functions, compiled anew for other flags of the caller."""
+    from fast import _compiler
+
+    a = rng.standard_normal((3, 6))
+    columns = a[0], a[1], np.ones(1)
+    row = a[0], 2, 1.0, 0.5, a[1], a[2]
+    cases = [
+        (larger_by, columns, {}),
+        (larger_by, columns, {"fastmath": {"nnan", "nsz"}}),
+        (larger_by, columns, {}),
+        (topk_simplex_alpha.project_row.py_func, row, {}),
+    ]
+    quick = [code_of(text, arguments, **options) for text, arguments, options in cases]
+    assert quick[0] == quick[2] != quick[1]
+    monkeypatch.setattr(_compiler, "IDLE", set())
+    monkeypatch.setattr(_compiler.Typing, "known", Forgetful())
+    monkeypatch.setattr(_compiler.Typing, "attributes", Forgetful())
+    assert quick == [code_of(text, arguments, **options) for text, arguments, options in cases]
 
 
 def test_returned_sum_is_that_of_the_projection(rng):
