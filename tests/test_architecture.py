@@ -20,10 +20,10 @@ from verification.cli import app
 
 #: Code lines; today's, rounded up to the next 500.
 MOST_LINES = {
-    "refsolve": 17_700,
-    "fast": 25_000,
-    "verification": 48_900,
-    "tests": 37_900,
+    "refsolve": 18_000,
+    "fast": 25_500,
+    "verification": 49_900,
+    "tests": 38_800,
     "docs": 4_000,
 }
 GENERATED = {"_build", "jupyter_execute"}
