@@ -108,7 +108,7 @@ def test_a_model_that_is_not_certified_is_written_and_ends_with_1(csv: Path) -> 
         (("--C", "-1"), "C"),
         (("--gamma", "-1"), "gamma"),
         (("--tol", "nan"), "tol"),
-        (("--variant", "delta"), "'alpha' or 'beta'"),
+        (("--variant", "delta"), "'alpha', 'beta' or 'consistent'"),
         (("--model", "forest"), "svm, logistic"),
         (("--truncated",), "model='logistic'"),
         (("--model", "logistic", "--gamma", "1"), "smooth by itself"),
