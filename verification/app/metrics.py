@@ -188,6 +188,8 @@ def blocks(measured: Mapping[str, Measured]) -> list[Block]:
         shown.append(Paragraph(
             f"On {name} the model is no better than the answer {last.most_frequent!r} to everything: look at balanced "
             "accuracy and F1; `refsolve train --class-weight balanced` weighs rare classes.", "warn"))  # fmt: skip
+    if "AUC" in last.balance:
+        shown.append(Paragraph(f"AUC and average precision are those of {last.classes[1][0]!r}."))
     if last.classes:
         least = sorted(last.classes, key=lambda row: row[-1])[:CLASSES]
         order = [row for row in last.classes if row in least]

@@ -153,6 +153,20 @@ class Model:
             numbers(replace(examples, X=filled))
         return frame_for(examples, tuple(self.categories))
 
+    def unknown_values(self, examples: Examples) -> list[str]:
+        """A line for each feature with categories that training did not see, which count as none of them."""
+        if examples.sparse or not self.categories:
+            return []
+        frame, lines = frame_for(self._ordered(examples), tuple(self.categories)), []
+        for name, known in self.categories.items():
+            new = frame[name][~frame[name].isin(known)]
+            if len(new):
+                lines.append(
+                    f"{name}: {len(new)} of {len(frame)} values are none that training saw, such as {new.iloc[0]!r}; "
+                    "they count as none of its categories"
+                )
+        return lines
+
     def _ordered(self, examples: Examples) -> Examples:
         names = list(examples.X.columns)
         if self.columns is None or not examples.named:

@@ -102,10 +102,12 @@ def by_gap(instance: Instance, answer: np.ndarray, dual: Any = None) -> Judgemen
         gap += core.excess(feasible)
         steep += 2 * d**0.5  # and the truth's
     known = d, steep, number(core.rho), point, number(radius)
-    bound = tolerance.fw_gap(allowed, *known)
+    # where nothing is curved, an error of the scores costs value, not distance: |<e, x-y>| for all y
+    scores = exact(eps * core.spread) * exact(mass + number(radius)) if core.linear else Fraction(0)
+    bound = tolerance.fw_gap(allowed, *known) + scores
     limit, slack = number(bound), tolerance.slack(instance, d)
     # in proportion to rounding: what is of second order in a promise is not counted on for another
-    first = exact(slack) * tolerance.fw_gap(allowed / slack, *known)
+    first = exact(slack) * tolerance.fw_gap(allowed / slack, *known) + scores
     terms["Fenchel-Young gap"] = (number(gap), limit)
     if moved > allowed:
         verdict = Verdict.FAIL
@@ -181,11 +183,11 @@ def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:
 def rounding(instance: Instance, core: Core, mass: float, scale: Fraction) -> float:
     """Bound on how far rounding, or a promise, takes an answer's x, of the sum ``mass``, from the solution.
 
-    Products may underflow in the units of the scores, of x, of the set and of the answer.
+    Without curvature: from the set, which scores do not move. Products may underflow in the units of the scores, of x, of the set and of the answer.
     """
     d = core.b.size
     eps = tolerance.precision(instance)
-    allowed = tolerance.distance(eps, d, core.spread, mass)
+    allowed = tolerance.distance(eps, d, 0.0 if core.linear else core.spread, mass)
     if instance.operation == "prox":
         allowed += tolerance.size_factor(d) * _prox_rounding(instance, scale)
     r = Fraction(core.domain.params.get("r", 0))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import typer
 
-from verification.app.console import stage, wrote
+from verification.app.console import say, stage, wrote
 from verification.app.data_options import (
     DataFile,
     Labelled,
@@ -57,6 +57,7 @@ def evaluate(options: Options) -> Document:
     with stage(f"read {o.file}"):
         examples = for_model(o.file, found, o.roles(labels=None), True, labels)
     examples = one_against_rest(examples, o.positive or found.positive)
+    say(*found.unknown_values(examples))
     with stage("measured"):
         measured = measure(found, examples)
     data = {"accuracy": measured.data, "examples": measured.examples, "confused": measured.confused,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import typer
 
-from verification.app.console import stage, wrote
+from verification.app.console import say, stage, wrote
 from verification.app.data_options import DataFile, Files, ModelFile, for_model
 from verification.app.options import command, option
 from verification.report.document import Document
@@ -43,6 +43,7 @@ def predict(options: Options) -> Document:
     found = load_model(o.model)
     with stage(f"read {o.file}"):
         examples = for_model(o.file, found, o.roles(), labelled=False)
+    say(*found.unknown_values(examples))
     target = o.output or o.file.with_suffix(".predictions.csv")
     target = target if target.suffix else target.with_suffix(".csv")
     check_files([target], o.force)
