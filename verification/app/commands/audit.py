@@ -53,7 +53,7 @@ class Options(Columns):
 def audit(options: Options) -> Document:
     """Bound how far a linear model is from the least P, whatever trained it.
 
-    One pass for smooth losses; hinges need --dual, or are trained. Exit status 1 if the gap may be above --tol.
+    One epoch for smooth losses; hinges need --dual, or are trained. Exit status 1 if the gap may be above --tol.
 
         refsolve audit W.npy X.npy y.npy --loss softmax -C 10
         refsolve audit flowers.refsolve flowers.csv
