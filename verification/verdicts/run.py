@@ -118,7 +118,9 @@ class Run:
     def accuracy_lines(self) -> list[str]:
         """What was promised or excused, whether it was kept, and which accuracy would have passed."""
         announced = " (announced by the program)" if self.settings.get("announced") else ""
-        by = f"the declared tolerance {self.promised:g}{announced}" if self.promised else "the floating-point error bound"
+        by = "the floating-point error bound"
+        if self.promised:
+            by = f"the declared tolerance {self.promised:g}{announced}"
         failed, passed = (self.tally.count(v.value) for v in (Verdict.FAIL, Verdict.PASS))
         kept = "not met" if failed else "met" if passed else "-"
         lines = [f"judged by {by}: {kept}"]

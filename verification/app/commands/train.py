@@ -1,8 +1,9 @@
 """``refsolve train FILE``: fit an estimator and write the model with its certificate."""
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -89,6 +90,7 @@ def train(options: Options) -> Document:
     """
     from verification.app.dataset import Known
     from verification.app.io import read
+    from verification.app.model_card import with_card
     from verification.app.model_file import SUFFIX
     from verification.app.path import values
     from verification.app.training import check_target, save, split_holdout
@@ -131,5 +133,23 @@ def train(options: Options) -> Document:
         categories=words(o.categories), fit_intercept=bias, random_state=o.seed,
         verbose=int(sys.stderr.isatty()), **given,
     )  # fmt: skip
-    wrote(*save(trained, target))
-    return trained.document
+    parts = [file for file in (o.file, o.labels_file) if file is not None]
+    carded = with_card(trained.document, trained.model, examples, parts, _check(o, trained.model, target))
+    wrote(*save(replace(trained, document=carded), target))
+    return replace(carded, blocks=trained.document.blocks)  # the card is in the files
+
+
+def _check(o: Options, model: Any, target: Path) -> list[str]:
+    """The command that checks the certificate, if there is one: `refsolve audit` with what it cannot know."""
+    from verification.app.auditing import audited
+
+    if not audited(model.classifier) or o.weight is not None:
+        return []
+    hinge = getattr(model.classifier, "gamma", None) == 0.0  # whose dual variables are found anew
+    given = {"--features": o.features, "--separator": o.separator, "--index-base": o.index_base,
+             "--holdout": o.holdout, "--seed": o.seed if o.holdout is not None else None,
+             "--tol": 2 * o.tol}  # fmt: skip
+    words = [str(word) for name, v in given.items() if v is not None for word in (name, v)]
+    words += [] if o.header is None else ["--header" if o.header else "--no-header"]
+    files = [str(file) for file in (target, o.file, o.labels_file) if file is not None]
+    return ["refsolve", "audit", *files, *words, *["--refit"] * hinge]
