@@ -18,8 +18,6 @@ from verification.report.environment import versions
 
 #: Classes with fewer examples than this are named among the limits, of many names this many.
 FEW = 10
-#: Bytes that are read at once.
-CHUNK = 2**20
 
 
 def with_card(
@@ -58,11 +56,8 @@ def checksum(file: Path) -> str:
         parts = sorted(part for part in file.rglob("*") if part.is_file())
         lines = "".join(f"{checksum(part)}  {part.relative_to(file).as_posix()}\n" for part in parts)
         return hashlib.sha256(lines.encode()).hexdigest()
-    digest = hashlib.sha256()
     with file.open("rb") as stream:
-        while chunk := stream.read(CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def formulas(classifier: Any) -> dict[str, str]:

@@ -12,6 +12,7 @@ from verification.app.data_options import (
     DataFile,
     LabelsFile,
     Prepared,
+    common_classes,
     group,
     one_against_rest,
     words,
@@ -111,7 +112,7 @@ def train(options: Options) -> Document:
     with stage(f"read {o.file}"):
         examples = read(o.file, roles, None, o.labels_file)
     say(examples.taken)
-    examples = one_against_rest(examples, o.positive)
+    examples = common_classes(one_against_rest(examples, o.positive), o.rare_classes, 2)
     target = o.output or o.file.with_suffix(SUFFIX)
     target = check_target(target, o.force)  # now: a file that is not there has no folder to be made
     judged_on = None
@@ -143,7 +144,7 @@ def _check(o: Options, model: Any, target: Path) -> list[str]:
     """The command that checks the certificate, if there is one: `refsolve audit` with what it cannot know."""
     from verification.app.auditing import audited
 
-    if not audited(model.classifier) or o.weight is not None:
+    if not audited(model.classifier) or (o.weight, o.rare_classes) != (None, None):
         return []
     hinge = getattr(model.classifier, "gamma", None) == 0.0  # whose dual variables are found anew
     given = {"--features": o.features, "--separator": o.separator, "--index-base": o.index_base,
