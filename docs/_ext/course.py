@@ -10,7 +10,7 @@ A lecture is ``docs/course/NN_name.md``, a MyST notebook. Its front matter says,
 Then, in this order (tests/docs/test_course.py says what is missing):
 
 - ``# 2. Title`` and a paragraph or two: the question, and why it matters;
-- ``## Goals`` (a list), ``## Before this`` (what was shown where, with links), and a first cell with
+- ``## Goals`` (a list), ``## Prerequisites`` (what was shown where, with links), and a first cell with
   all imports, tagged ``hide-input``: ``from verification.course import agree, check, counterexample,
   picture, vectors`` and what the lecture needs of numpy, fractions, fast; nothing of docs/_ext;
 - sections of your own;
@@ -23,7 +23,7 @@ Then, in this order (tests/docs/test_course.py says what is missing):
   that holds the counterexample (`counterexample`);
 - ``## Exercises`` with ``### Exercise 1. ...`` to 3, each with an admonition ``Solution``, folded the
   same way, and a cell tagged ``hide-cell`` that runs it;
-- ``## One page``: statement, formulas, algorithm, picture; it must fit one sheet of A4;
+- ``## Summary``: statement, formulas, algorithm, picture; it must fit one sheet of A4;
 - ``## Further reading``.
 
 On slides each heading is one slide. What is spoken stays off the wall: plain paragraphs of your own
@@ -55,10 +55,10 @@ from sphinx.util.docutils import SphinxDirective
 HERE = Path(__file__).resolve().parent
 TEMPLATES = HERE.parent / "_templates" / "course"
 #: Sections whose paragraphs are read, not spoken.
-READ = ("Goals", "Before this", "Find the wrong step", "Exercises", "One page", "Further reading")
+READ = ("Goals", "Prerequisites", "Find the wrong step", "Exercises", "Summary", "Further reading")
 KINDS = {
     "slides.html": "slides",
-    "sheet.html": "one page to print",
+    "sheet.html": "summary to print",
     "exercises.html": "exercise sheet",
     "ipynb": "notebook",
 }
@@ -139,7 +139,7 @@ def slide(builder: object, section: nodes.section, above: str, *, spoken: bool) 
     first = isinstance(section.parent, nodes.document)
     if not wall and parts and not first:
         wall = [f"<ul>{''.join(f'<li>{heading(builder, part)}</li>' for part in parts)}</ul>"]
-    page = "sheet" if section[0].astext() == "One page" else ""
+    page = "sheet" if section[0].astext() == "Summary" else ""
     kind = "first" if first else page if wall else "bare"
     small = f"<small>{above}</small>" if above else ""
     return (
@@ -214,7 +214,7 @@ def make_parts(
     back = f"{name}.html"
     above = f"After this lecture you can {html.escape(known['gives'])}."
     wall = "".join(slides(app.builder, doctree, above)) + moving(doctree)
-    short, asked = (sheet(app.builder, named(doctree, x)) for x in ("One page", "Exercises"))
+    short, asked = (sheet(app.builder, named(doctree, x)) for x in ("Summary", "Exercises"))
     made = {
         "slides.html": page("slides.html", title, wall, back),
         "sheet.html": page("sheet.html", title, short, back),

@@ -27,10 +27,10 @@ def facts(path: Path) -> dict[str, Any]:
 
 def completed(text: str, number: int) -> str:
     """A lecture with what is known of it elsewhere: its exercises, and what comes next."""
-    return with_next(with_exam(text, number), number)
+    return with_next(with_graded(text, number), number)
 
 
-def with_exam(text: str, number: int) -> str:
+def with_graded(text: str, number: int) -> str:
     """A lecture that names the exercises which `refsolve exercise` marks."""
     folder = DOCS.parent / "verification" / "exercises"
     own = re.compile(rf"^LECTURE = {number}$", re.MULTILINE)
@@ -38,10 +38,10 @@ def with_exam(text: str, number: int) -> str:
     if not names:
         return text
     told = ", ".join(f"`refsolve exercise {name}`" for name in names)
-    line = f"To hand in, with hints, marked by the kit: {told}."
+    line = f"Auto-graded, with hints: {told}."
     if mine := [d for d in derivations().values() if d.lecture == number]:
         links = ", ".join(f"[{d.title}](derivations/{d.name}.md)" for d in mine)
-        line += f" Step by step, each step judged: {links}."
+        line += f" Derivations, graded step by step: {links}."
     return text.replace("## Exercises\n", f"## Exercises\n\n{line}\n", 1)
 
 

@@ -204,6 +204,36 @@ def test_rare_classes_are_refused_in_our_words(csv: Path) -> None:
     said = refused("train", csv, "--categories", "auto", "--holdout", "0.2")
     assert "['one'] of 3 classes have one example" in said
     assert "np.str_" not in said
+    assert "--rare-classes drop" in said
+
+
+@pytest.mark.parametrize("name", ["train", "compare"])
+def test_rare_classes_are_dropped_or_merged(csv: Path, name: str) -> None:
+    kinds = [*FRAME.kind[4:80], *(["mid"] * (N - 80))]
+    FRAME.assign(kind=["one", "two", "two", "three", *kinds]).to_csv(csv, index=False)
+    words = [name, csv, "--categories", "auto", "-o", csv.with_name("m"), "--force"]
+    words += ["--holdout", "0.2"] if name == "train" else ["-k", "1", "--method", "LR-Multi"]
+    assert "--rare-classes drop or merge" in refused(*words)
+    least = 2 if name == "train" else 4
+    counts = pd.read_csv(csv).kind.value_counts()
+    few = counts[counts < least]
+    for how in ("drop", "merge"):
+        assert f"{len(few)} classes with fewer than {least} examples" in run(*words, "--rare-classes", how).stderr
+        told = data(*words, "--rare-classes", how)
+        left = len(counts) - len(few) + (how == "merge")
+        if name == "train":
+            assert told["model"]["classes"] == left
+            sizes = told["model"]["examples"], int(0.8 * (N - (how == "drop") * few.sum()))
+            assert abs(sizes[0] - sizes[1]) <= 1
+            assert told["card"]["check"] == ""
+            assert ("other" in load_model(csv.with_name("m.refsolve")).classifier.classes_) == (how == "merge")
+        else:
+            assert f"{left} classes" in csv.with_name("m").joinpath("compare.md").read_text()
+    assert "expected drop or merge" in refused(*words, "--rare-classes", "keep")
+    if name == "compare":
+        assert "of which parts are drawn" in refused(*words, "--rare-classes", "drop", "--test", csv)
+    FRAME.assign(kind=["one", "other", "other", "other", *kinds]).to_csv(csv, index=False)
+    assert "a class is called other" in refused(*words, "--rare-classes", "merge")
 
 
 # -- silence, and numbers for people ----------------------------------------------------------------

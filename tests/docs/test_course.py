@@ -18,11 +18,11 @@ ROOT = Path(__file__).resolve().parents[2]
 LECTURES = sorted((ROOT / "docs" / "course").glob("[0-9][0-9]_*.md"))
 PARTS = [
     "Goals",
-    "Before this",
+    "Prerequisites",
     "The derivation",
     "Find the wrong step",
     "Exercises",
-    "One page",
+    "Summary",
     "Further reading",
 ]
 CELL = re.compile(r"^```\{code-cell\} python\n(?::tags: \[(.*?)\]\n)?(.*?)^```$", re.M | re.S)
@@ -71,7 +71,7 @@ def test_a_lecture_has_all_its_parts(path: Path) -> None:
     assert [title for title in sections if title in PARTS] == PARTS
     assert len(re.findall(r"^- ", sections["Goals"], re.M)) >= 3
     assert len(re.findall(r"^- ", sections["Further reading"], re.M)) >= 3
-    assert "](" in sections["Before this"]
+    assert "](" in sections["Prerequisites"]
     assert ":::{speaker}" in text
     wrong = sections["Find the wrong step"]
     assert ":::{admonition} The finding\n:class: solution\n:collapsible: closed" in wrong

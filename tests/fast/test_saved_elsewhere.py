@@ -1,4 +1,4 @@
-"""What skops saves of an estimator it loads as the same estimator, where it is installed."""
+"""What skops and MLflow save of an estimator they load as the same estimator, where they are installed."""
 
 import numpy as np
 import pytest
@@ -42,3 +42,14 @@ def test_skops_loads_what_it_dumped(name) -> None:
     model, X = fitted(name)
     data = io.dumps(model)
     same(io.loads(data, trusted=io.get_untrusted_types(data=data)), model, X)
+
+
+@pytest.mark.parametrize("name", SAVED)
+@pytest.mark.filterwarnings("ignore:.*Any type hint:UserWarning")  # MLflow's, of a form for its own servers
+def test_mlflow_loads_what_it_saved(name, tmp_path) -> None:
+    sklearn = pytest.importorskip("mlflow.sklearn", reason="not installed: pip install mlflow-skinny")
+    model, X = fitted(name)
+    sklearn.save_model(model, tmp_path / "m", serialization_format="cloudpickle", pip_requirements=["refsolve"])
+    same(sklearn.load_model(str(tmp_path / "m")), model, X)
+    served = sklearn.pyfunc.load_model(str(tmp_path / "m"))  # as MLflow serves it
+    np.testing.assert_array_equal(served.predict(X), model.predict(X))

@@ -48,7 +48,7 @@ def test_the_accuracy_that_would_have_passed_does(problem):
     without = verify(wrong, problem, **options)
     assert not without.ok
     assert 2e-8 < without.passes_at <= 1e-7 * KINDS[problem]
-    assert "judged by rounding: not met; passes at" in without.summary()
+    assert "judged by the floating-point error bound: not met; passes at" in without.summary()
     kept = verify(wrong, problem, accuracy=without.passes_at, **options)
     assert kept.ok
     assert 2e-8 < kept.passes_at <= without.passes_at  # measured under a promise as without it
@@ -100,7 +100,7 @@ def test_a_promise_turns_no_check_off(wrong):
     report = verify(solver, PROBLEM, accuracy=0.99, checks=names, every=3, shrink=False)
     assert not report.ok
     assert report.passes_at == math.inf
-    assert "no promise of an accuracy lets pass: " in report.summary()
+    assert "no declared tolerance lets pass: " in report.summary()
 
 
 def test_broken_once_in_a_thousand():
@@ -164,7 +164,7 @@ def test_a_program_announces_its_promise():
     kept, broken = report("1e-3"), report("1e-6")
     assert kept.ok
     assert not broken.ok
-    assert "promised accuracy 1e-06 (announced by the program)" in broken.summary()
+    assert "declared tolerance 1e-06 (announced by the program)" in broken.summary()
     assert kept.refused == {"len(a) > 1": kept.counts["skipped"]}
     assert report("1e-6", accuracy=1e-3).ok  # who judges has the last word
     assert "hello with accuracy=2.0: expected a relative" in report("2").failures[0].message
@@ -195,7 +195,7 @@ def test_who_is_not_told_to_refuse_crashes():
     names = {"checks": ["ground_truth"], "shrink": False}
     crashed = verify(limited, PROBLEM, fixed={"k": 4}, **names)
     assert crashed.counts["crash"] == len(crashed.results) > 100
-    assert "judged by rounding: -" in crashed.summary()
+    assert "judged by the floating-point error bound: -" in crashed.summary()
     only = verify(limited, PROBLEM, refuses=NotImplementedError, **names)
     assert {f.message.partition(":")[0] for f in only.failures} == {"ValueError"}
 

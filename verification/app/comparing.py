@@ -13,7 +13,7 @@ import numpy as np
 
 from fast.data import parts
 from verification.app.console import Task, say
-from verification.app.data_options import one_against_rest
+from verification.app.data_options import common_classes, one_against_rest
 from verification.app.dataset import Examples, Known, Roles
 from verification.app.io import read
 from verification.app.preprocessing import numbers, transformer, without_names
@@ -64,6 +64,7 @@ class Settings:
     header: bool | None = None
     index_base: int | None = None
     separator: str | None = None
+    rare_classes: str | None = None
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,10 @@ def load(
             part = one_against_rest(part, settings.positive)
         others.append(part)
     whole = without_names(one_against_rest(whole, settings.positive), settings.categories)
+    missing = sum(other is None for other in others)
+    if settings.rare_classes is not None and missing < 2:
+        raise InvalidArgumentError("--rare-classes goes with one file, of which parts are drawn; leave it out")
+    whole = common_classes(whole, settings.rare_classes, missing + 2)
     assert whole.y is not None
     classes, counts = np.unique(whole.y, return_counts=True)
     if len(classes) < 2:
@@ -121,11 +126,10 @@ def load(
             f"{train}: one class, {str(classes[0])!r}; expected at least two"
         )
     short = min(counts.tolist())
-    missing = sum(other is None for other in others)
     if missing and short < missing + 2:
         raise InvalidArgumentError(
             f"{train}: class {str(classes[int(np.argmin(counts))])!r} has {short} examples; expected {missing + 2} "
-            "of every class to draw parts; leave it out, or give --validation and --test"
+            "of every class to draw parts; --rare-classes drop or merge, or --validation and --test"
         )
     return Data(
         [_parts(whole, others, classes, settings, s) for s in range(settings.splits)], classes

@@ -6,6 +6,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fast.data import COLUMNS, MATRICES
 from verification.app.console import say
 from verification.app.dataset import Examples, Roles
@@ -86,6 +88,10 @@ class Prepared(Labelled):
     categories: str | None = option(
         "Features that are categories, comma-separated, or auto: all that hold text."
     )
+    rare_classes: str | None = option(
+        "Of classes with too few examples to draw parts: drop leaves the examples out, merge makes one class of them, "
+        "other. Default: they are refused."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +139,33 @@ def one_against_rest(examples: Examples, positive: str | None) -> Examples:
             f"{examples.source}: no label is {positive!r}; expected one of {listed(known)}"
         )
     return replace(examples, y=y, positive=positive)
+
+
+def common_classes(examples: Examples, how: str | None, least: int) -> Examples:
+    """Examples whose classes have at least so many each: of the others, dropped or merged, a line says which.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Another word than drop or merge; several labels of an example; "other" is a class already.
+    """
+    if how is None or examples.y is None:
+        return examples
+    if how not in ("drop", "merge") or examples.labels:
+        why = "it goes with one label per example" if examples.labels else "expected drop or merge"
+        raise InvalidArgumentError(f"rare_classes is {how!r}; {why}")
+    names, place, counts = np.unique(examples.y, return_inverse=True, return_counts=True)
+    rare = counts < least
+    if not rare.any():
+        return examples
+    shown = listed([f"{name!s:.40}" for name in names[rare]])
+    done = f"with fewer than {least} examples {'left out' if how == 'drop' else 'merged into other'}: {shown}"
+    say(f"{examples.source.name}: {rare.sum()} classes {done}, {counts[rare].sum()} examples")
+    if how == "drop":
+        return examples.part(np.flatnonzero(~rare[place]))
+    if "other" in (known := names.astype(str)):
+        raise InvalidArgumentError("rare_classes is 'merge', but a class is called other; expected drop")
+    return replace(examples, y=np.where(rare, "other", known)[place])
 
 
 def taken(examples: Examples, model: Model) -> Examples:

@@ -100,7 +100,7 @@ def transformer(
     Raises
     ------
     DataFileError
-        Gaps or text where none was announced, too many categories.
+        Missing values or text where none was announced, too many categories.
     InvalidArgumentError
         Unknown options, unknown columns.
     """

@@ -134,7 +134,7 @@ class Model:
         Raises
         ------
         DataFileError, InvalidArgumentError
-            Other features than in training, text or gaps where training had none.
+            Other features than in training, text or missing values where training had none.
         """
         if examples.sparse:
             if self.framed or examples.X.shape[1] != self.estimator.n_features_in_:

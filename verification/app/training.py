@@ -99,8 +99,8 @@ def _undrawn(examples: Examples, fraction: float) -> str:
     rare = [f"{name!s:.40}" for name, n in zip(names, counts, strict=True) if n < 2]
     if rare:
         return text + (
-            f"{listed(rare)} of {len(names)} classes have one example; expected two of each: leave these examples out, "
-            "give their rare classes one common label, or take examples of their own with --test"
+            f"{listed(rare)} of {len(names)} classes have one example; expected two of each: --rare-classes "
+            "drop or merge, or examples of their own with --test"
         )
     return text + (
         f"{len(names)} classes and {len(examples.X)} examples; expected a part that holds each class: another "

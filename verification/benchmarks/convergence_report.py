@@ -60,10 +60,10 @@ def made(curves: Sequence[Curve], written: Sequence[Path] = ()) -> Document:
 
 
 def curve_record(curve: Curve) -> Record:
-    """Passes and seconds to each gap."""
+    """Epochs and seconds to each gap."""
     ours = curve.solver == "ours"
     figures = {
-        f"passes to {_HEADS}": "" if ours else _list(curve, "passes"),
+        f"epochs to {_HEADS}": "" if ours else _list(curve, "passes"),
         "seconds": _list(curve, "seconds"),
         "last_gap": curve.gaps[-1],
         "accuracy": f"{curve.accuracies[-1]:.2f}",
@@ -77,7 +77,7 @@ def _list(curve: Curve, name: str) -> str:
 
 
 def _ratio(above: Curve | None, below: Curve | None, gap: float | None, name: str) -> str:
-    """How many times as much one takes as the other to a gap; without one, per pass."""
+    """How many times as much one takes as the other to a gap; without one, per epoch."""
     if above is None or below is None:
         return "-"
     if gap is None:
@@ -99,12 +99,12 @@ def sentences(curves: Sequence[Curve]) -> list[Record]:
         fista = of.get(("softmax", "FISTA"))
         own = [c for c in (hinge, smooth, softmax) if c is not None]
         figures = {
-            "hinge : smooth, passes to 1e-3": _ratio(hinge, smooth, STOP, "passes"),
+            "hinge : smooth, epochs to 1e-3": _ratio(hinge, smooth, STOP, "passes"),
             "FISTA : SDCA, s to 1e-2": _ratio(fista, softmax, 1e-2, "seconds"),
             "to 1e-4": _ratio(fista, softmax, 1e-4, "seconds"),
             "to 1e-6": _ratio(fista, softmax, 1e-6, "seconds"),
             "epoch, softmax : smooth": _ratio(softmax, smooth, None, "seconds"),
-            "passes until accuracy settles": " / ".join(str(c.passes[c.settled()]) for c in own),
+            "epochs until accuracy settles": " / ".join(str(c.passes[c.settled()]) for c in own),
             "points left at 1e-3": " / ".join(map(_left, own)),
         }
         records.append(Record({"data": data}, figures))
@@ -138,7 +138,7 @@ def write(folder: Path, curves: Sequence[Curve]) -> list[Path]:
 
 
 def draw(figure: Any, curves: Sequence[Curve], colours: Sequence[str] = COLOURS) -> None:
-    """Per data set the gap and the accuracy, over passes and over seconds."""
+    """Per data set the gap and the accuracy, over epochs and over seconds."""
     names = list(dict.fromkeys(curve.data for curve in curves))
     axes = figure.subplots(len(names), 4, squeeze=False)
     columns = [(x, y) for y in ("gaps", "accuracies") for x in ("passes", "seconds")]
@@ -150,7 +150,7 @@ def draw(figure: Any, curves: Sequence[Curve], colours: Sequence[str] = COLOURS)
             "label": f"{curve.loss}: {curve.solver}",
         }
         for axis, (x, y) in zip(axes[names.index(curve.data)], columns, strict=True):
-            if (x, curve.solver) != ("passes", "ours"):  # which has no passes
+            if (x, curve.solver) != ("passes", "ours"):  # which has no epochs
                 axis.plot(getattr(curve, x)[1:], getattr(curve, y)[1:], **style)
     for name, row in zip(names, axes, strict=True):
         best = max(max(c.accuracies) for c in curves if c.data == name)
@@ -160,7 +160,7 @@ def draw(figure: Any, curves: Sequence[Curve], colours: Sequence[str] = COLOURS)
                 xscale="log",
                 yscale="linear" if accuracy else "log",
                 ylim=(best - 12.0, best + 1.0) if accuracy else (1e-7, 1.5),
-                xlabel="passes over the data" if x == "passes" else "CPU seconds",
+                xlabel="epochs" if x == "passes" else "CPU seconds",
             )
             axis.set_title(f"{name}: {'accuracy' if accuracy else 'relative gap'}", fontsize=10)
     legend(figure, axes[0][1], 4)

@@ -1,4 +1,4 @@
-"""The exam: one exercise per file, found by discovery.
+"""Auto-graded exercises: one per file, found by discovery.
 
 An exercise is a module whose docstring is its title, its statement and, under ``Hints``, three paragraphs: an idea,
 the next formula, nearly all. The module has

@@ -33,7 +33,8 @@ REASONS = 10
 ROWS = 12
 
 MEANINGS = {
-    Verdict.PASS: "the certificate proves the answer right, up to rounding or to what is promised",
+    Verdict.PASS: "the certificate proves the answer right, up to the floating-point error bound or the declared "
+    "tolerance",
     Verdict.FAIL: "the certificate proves the answer wrong",
     Verdict.EXPECTED_FAILURE: "failed, as announced by xfail",
     Verdict.UNEXPECTED_PASS: "announced by xfail, but did not fail: counts as a failure",

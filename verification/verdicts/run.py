@@ -118,7 +118,9 @@ class Run:
     def accuracy_lines(self) -> list[str]:
         """What was promised or excused, whether it was kept, and which accuracy would have passed."""
         announced = " (announced by the program)" if self.settings.get("announced") else ""
-        by = f"the promised accuracy {self.promised:g}{announced}" if self.promised else "rounding"
+        by = "the floating-point error bound"
+        if self.promised:
+            by = f"the declared tolerance {self.promised:g}{announced}"
         failed, passed = (self.tally.count(v.value) for v in (Verdict.FAIL, Verdict.PASS))
         kept = "not met" if failed else "met" if passed else "-"
         lines = [f"judged by {by}: {kept}"]
@@ -130,7 +132,7 @@ class Run:
             lines[0] += f"; {who} at --accuracy {round_up(least.accuracy):g} (worst in {where})"
         if self.tally.beyond:
             found = ", ".join(f"{n} in {check}" for check, n in self.tally.beyond.items())
-            lines.append(f"results that no promise of an accuracy lets pass: {found}")
+            lines.append(f"results that no declared tolerance lets pass: {found}")
         lines += [
             f"{what}: {n} skipped, as the candidate refuses" for what, n in self.refused.items()
         ]

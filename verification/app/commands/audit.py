@@ -46,6 +46,8 @@ class Options(Columns):
     label: str | None = label()
     refit: bool = option("Train a better model, too.", False, "--refit")
     tol: float = option("Relative gap, for the verdict and --refit.", 1e-3)
+    holdout: float | None = option("Of a model: its --holdout in training, whose examples are left out here, too.")
+    seed: int = option("Of a model: its --seed in training, by which the holdout was drawn.", 0)
     jobs: int | None = option("Threads.")
 
 
@@ -53,7 +55,7 @@ class Options(Columns):
 def audit(options: Options) -> Document:
     """Bound how far a linear model is from the least P, whatever trained it.
 
-    One pass for smooth losses; hinges need --dual, or are trained. Exit status 1 if the gap may be above --tol.
+    One epoch for smooth losses; hinges need --dual, or are trained. Exit status 1 if the gap may be above --tol.
 
         refsolve audit W.npy X.npy y.npy --loss softmax -C 10
         refsolve audit flowers.refsolve flowers.csv
@@ -68,6 +70,7 @@ def audit(options: Options) -> Document:
     from verification.app.io import read_rows
     from verification.app.label_files import npy_file
     from verification.app.model_file import SUFFIX, load_model
+    from verification.app.training import split_holdout
 
     o, given = options, dict[str, Any]()
     if not o.tol > 0:
@@ -82,11 +85,15 @@ def audit(options: Options) -> Document:
         model = load_model(o.weights)
         with stage(f"read {o.rows}"):
             examples = for_model(o.rows, model, o.roles(labels=None, weight=None), True, o.labels)
+        if o.holdout is not None:
+            examples, _ = split_holdout(examples, o.holdout, o.seed)
         weight: Any = None if o.weight is None else np.asarray(numbers_file(o.weight)).ravel()
         with stage("audited"), warnings_as_lines():
             given = of_model(model, examples, weight)
             result = bounds(**given, refit=o.refit, tol=o.tol, n_jobs=o.jobs)
         return document(result, o.weights.name, o.tol)
+    if o.holdout is not None:
+        raise InvalidArgumentError("--holdout goes with a model of `refsolve train`; leave it out")
     with stage(f"read {o.rows}"):
         X, y, found = read_rows(o.rows, o.roles(labels=None, weight=None), o.labels)
     if found is not None:

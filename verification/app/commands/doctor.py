@@ -54,7 +54,7 @@ def doctor() -> Document:
             note="All three must come from one folder; another distribution with such a name hides ours.",
         ),
         table(
-            "Compiled kernels",
+            "JIT compilation",
             ("folder", "kernels", "MB", ""),
             [
                 (

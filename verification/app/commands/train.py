@@ -1,8 +1,9 @@
 """``refsolve train FILE``: fit an estimator and write the model with its certificate."""
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -11,6 +12,7 @@ from verification.app.data_options import (
     DataFile,
     LabelsFile,
     Prepared,
+    common_classes,
     group,
     one_against_rest,
     words,
@@ -89,6 +91,7 @@ def train(options: Options) -> Document:
     """
     from verification.app.dataset import Known
     from verification.app.io import read
+    from verification.app.model_card import with_card
     from verification.app.model_file import SUFFIX
     from verification.app.path import values
     from verification.app.training import check_target, save, split_holdout
@@ -109,7 +112,7 @@ def train(options: Options) -> Document:
     with stage(f"read {o.file}"):
         examples = read(o.file, roles, None, o.labels_file)
     say(examples.taken)
-    examples = one_against_rest(examples, o.positive)
+    examples = common_classes(one_against_rest(examples, o.positive), o.rare_classes, 2)
     target = o.output or o.file.with_suffix(SUFFIX)
     target = check_target(target, o.force)  # now: a file that is not there has no folder to be made
     judged_on = None
@@ -131,5 +134,23 @@ def train(options: Options) -> Document:
         categories=words(o.categories), fit_intercept=bias, random_state=o.seed,
         verbose=int(sys.stderr.isatty()), **given,
     )  # fmt: skip
-    wrote(*save(trained, target))
-    return trained.document
+    parts = [file for file in (o.file, o.labels_file) if file is not None]
+    carded = with_card(trained.document, trained.model, examples, parts, _check(o, trained.model, target))
+    wrote(*save(replace(trained, document=carded), target))
+    return replace(carded, blocks=trained.document.blocks)  # the card is in the files
+
+
+def _check(o: Options, model: Any, target: Path) -> list[str]:
+    """The command that checks the certificate, if there is one: `refsolve audit` with what it cannot know."""
+    from verification.app.auditing import audited
+
+    if not audited(model.classifier) or (o.weight, o.rare_classes) != (None, None):
+        return []
+    hinge = getattr(model.classifier, "gamma", None) == 0.0  # whose dual variables are found anew
+    given = {"--features": o.features, "--separator": o.separator, "--index-base": o.index_base,
+             "--holdout": o.holdout, "--seed": o.seed if o.holdout is not None else None,
+             "--tol": 2 * o.tol}  # fmt: skip
+    words = [str(word) for name, v in given.items() if v is not None for word in (name, v)]
+    words += [] if o.header is None else ["--header" if o.header else "--no-header"]
+    files = [str(file) for file in (target, o.file, o.labels_file) if file is not None]
+    return ["refsolve", "audit", *files, *words, *["--refit"] * hinge]

@@ -25,7 +25,7 @@ app = typer.Typer(add_completion=False)
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """A problem, a solver and what it promises, how it is judged, and where the report goes."""
+    """A problem, a solver and its declared tolerance, how it is judged, and where the report goes."""
 
     problem: str | None = option("NAME.OPERATION, e.g. topk_simplex_alpha.projection.")
     solver: str | None = option(
@@ -57,7 +57,7 @@ class Options:
         "Whether the solver claims to take batches of rows; by default it is tried.", None, "--batch/--no-batch"
     )  # fmt: skip
     accuracy: float | None = option(
-        "Relative accuracy that the solver promises, 1e-10; default: rounding."
+        "Declared tolerance of the solver, relative, e.g. 1e-10; default: a floating-point error bound."
     )
     dtype: str | None = option("Precision that the solver computes in, float32.")
     refuses: list[str] | None = option(
