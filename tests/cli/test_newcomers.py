@@ -265,3 +265,29 @@ def test_nothing_is_forecast_of_small_problems() -> None:
 )
 def test_times_have_three_digits_and_a_unit(value: float, shown: str) -> None:
     assert seconds(value) == shown
+
+
+def test_audit_of_weighted_classes_and_of_one_against_the_rest(csv: Path, tmp_path: Path) -> None:
+    model = tmp_path / "m.refsolve"
+    options = ("--positive", "up", "--class-weight", "balanced", "--categories", "auto", "-o", model)
+    run("train", csv, *options)
+    found, told = data("audit", model, csv), " ".join(run("audit", model, csv).stdout.split())
+    plain = data("evaluate", model, csv)["accuracy"]
+    assert "weighted accuracy on these rows" in told
+    assert found["accuracy"] == pytest.approx(plain["balanced accuracy"], abs=1e-9)
+    assert found["gap"] <= 1e-3 * found["primal"]
+
+
+def test_values_that_training_did_not_see_and_the_positive_class_are_said(
+    csv: Path, tmp_path: Path
+) -> None:
+    model, other = tmp_path / "m.refsolve", tmp_path / "other.csv"
+    run("train", csv, "--categories", "auto", "-o", model)
+    FRAME.assign(town=FRAME.town.replace("a", "c")).to_csv(other, index=False)
+    for command in ("evaluate", "predict"):
+        count = (FRAME.town == "a").sum()
+        assert f"town: {count} of {N} values are none that training saw, such as 'c'" in (
+            " ".join(run(command, model, other).stderr.split())
+        )
+        assert "training saw" not in run(command, model, csv, *["--force"] * (command == "predict")).stderr
+    assert "AUC and average precision are those of 'up'" in run("evaluate", model, csv).stdout

@@ -97,3 +97,21 @@ def test_a_dual_point_sharpens_the_gap_and_a_wrong_one_does_no_harm():
     assert 0 < sharp.gap < 1e-3 * plain.gap
     for useless in (np.ones(3), np.full(3, np.nan), np.zeros(2), np.array(["a"])):
         assert certificates.certify(instance, Candidate(x, dual=useless)) == plain
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [1.0, 1e4, 1e12])
+@pytest.mark.parametrize("operation", ["gradient", "sdca_update"])
+@pytest.mark.parametrize("name", ["topk_hinge_alpha", "topk_hinge_beta", "consistent_topk_hinge"])
+def test_large_scores_excuse_no_distance_where_nothing_is_curved(name, operation, size, dtype):
+    """An answer is a vertex there: rounding of scores may choose another, and moves none."""
+    scores, eps = (size * np.array([2.0, 0.9, -0.5, 0.0])).astype(dtype), float(np.finfo(dtype).eps)
+    given = {"scores": scores} if operation == "gradient" else {"q": scores, "C": 1.0, "k_ii": 0.0}
+    instance = Instance.of(f"{name}.{operation}", **given, y=3, k=1)
+    sign = 1.0 if operation == "gradient" else -1.0
+
+    def passes(e, moved):
+        return judge(instance, sign * np.array([1 - e, e, 0, -1] if moved else [1 + e, 0, 0, -1 - e])).ok
+
+    assert passes(0.0, True)
+    assert not any(passes(e, moved) for moved in (True, False) for e in (3e4 * eps, 1e6 * eps))

@@ -97,22 +97,22 @@ def of_model(model: Model, examples: Examples, weight: np.ndarray | None) -> dic
     return given
 
 
-def document(found: AuditResult, name: str, tolerance: float) -> Document:
-    """What is certain, for people and as data."""
-    best = found.optimum
+def document(found: AuditResult, name: str, tolerance: float, weighted: bool = False) -> Document:
+    """What is certain, for people and as data; with weights of examples accuracy is weighted, too."""
+    best, accuracy = found.optimum, "weighted accuracy" if weighted else "accuracy"
     lines = [
         ("P of the model, at most", f"{found.primal:.10g}"),
         ("P of any model, at least", f"{found.dual:.10g}"),
         ("so the model is above the optimum by at most", number(found.gap, 3)),
         ("in relation to the optimum", _share(found.above)),
-        ("accuracy on these rows", f"{found.accuracy:.2%}"),
+        (f"{accuracy} on these rows", f"{found.accuracy:.2%}"),
         ("epochs", str(found.passes)),
     ]
     if best is not None:
         lines += [
             ("P of a model trained here, at most", f"{best.primal:.10g}"),
             ("so the model is above the optimum by at least", _share(found.least_above)),
-            ("accuracy of the model trained here", f"{best.accuracy:.2%}"),
+            (f"{accuracy} of the model trained here", f"{best.accuracy:.2%}"),
         ]
     ok = found.relative_gap <= tolerance
     blocks: list[Any] = [table("What is certain", ("", ""), lines)]

@@ -183,7 +183,8 @@ def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:
 def rounding(instance: Instance, core: Core, mass: float, scale: Fraction) -> float:
     """Bound on how far rounding, or a promise, takes an answer's x, of the sum ``mass``, from the solution.
 
-    Without curvature: from the set, which scores do not move. Products may underflow in the units of the scores, of x, of the set and of the answer.
+    Without curvature: from the set, which scores do not move. Products may underflow in the units of the scores,
+    of x, of the set and of the answer.
     """
     d = core.b.size
     eps = tolerance.precision(instance)

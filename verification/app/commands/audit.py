@@ -66,7 +66,7 @@ def audit(options: Options) -> Document:
 
     from fast.auditing import audit as bounds
     from verification.app.auditing import document, numbers_file, of_model
-    from verification.app.data_options import for_model
+    from verification.app.data_options import for_model, one_against_rest
     from verification.app.io import read_rows
     from verification.app.label_files import npy_file
     from verification.app.model_file import SUFFIX, load_model
@@ -85,13 +85,14 @@ def audit(options: Options) -> Document:
         model = load_model(o.weights)
         with stage(f"read {o.rows}"):
             examples = for_model(o.rows, model, o.roles(labels=None, weight=None), True, o.labels)
+        examples = one_against_rest(examples, model.positive)
         if o.holdout is not None:
             examples, _ = split_holdout(examples, o.holdout, o.seed)
         weight: Any = None if o.weight is None else np.asarray(numbers_file(o.weight)).ravel()
         with stage("audited"), warnings_as_lines():
             given = of_model(model, examples, weight)
             result = bounds(**given, refit=o.refit, tol=o.tol, n_jobs=o.jobs)
-        return document(result, o.weights.name, o.tol)
+        return document(result, o.weights.name, o.tol, given["sample_weight"] is not None)
     if o.holdout is not None:
         raise InvalidArgumentError("--holdout goes with a model of `refsolve train`; leave it out")
     with stage(f"read {o.rows}"):
@@ -109,4 +110,4 @@ def audit(options: Options) -> Document:
               "intercept_scaling": o.intercept_scaling, "n_jobs": o.jobs}  # fmt: skip
     with stage("audited"), warnings_as_lines():
         result = bounds(numbers_file(o.weights), X, y, **given)
-    return document(result, o.weights.name, o.tol)
+    return document(result, o.weights.name, o.tol, "sample_weight" in given)
