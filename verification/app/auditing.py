@@ -48,25 +48,6 @@ def numbers_file(source: Path) -> Any:
     return values if names is None and index is None else pd.DataFrame(values, index, names)
 
 
-def audited(classifier: Any) -> bool:
-    """Whether the loss has a convex bound per example, so that `refsolve audit` takes the model."""
-    settings = classifier.get_params()
-    known = type(classifier).__name__ in ("TopKSVC", "TopKLogisticRegression")
-    return known and not settings.get("truncated") and settings.get("beta") is None
-
-
-def loss_of(classifier: Any) -> str:
-    """The object in `refsolve.losses` that the losses of a trained classifier are."""
-    settings = classifier.get_params()
-    if hasattr(classifier, "object_names"):
-        return str(classifier.object_names[settings["loss"]])
-    if settings.get("truncated"):
-        return "truncated_topk_entropy"
-    hinge = "smooth_topk_hinge" if settings.get("gamma") else "topk_hinge"
-    name = hinge if type(classifier).__name__ == "TopKSVC" else "topk_entropy"
-    return f"{name}_{settings['variant']}"
-
-
 def of_model(model: Model, examples: Examples, weight: np.ndarray | None) -> dict[str, Any]:
     """What `fast.audit` takes, out of a model of `refsolve train` or `probe` and examples, prepared as in training.
 
@@ -80,7 +61,7 @@ def of_model(model: Model, examples: Examples, weight: np.ndarray | None) -> dic
     classifier, X = model.classifier, model.fed(examples)
     settings = classifier.get_params()
     kind, k, gamma = type(classifier).__name__, settings.get("k", 1), settings.get("gamma", 0.0)
-    if not audited(classifier):
+    if not model.audited:
         raise InvalidArgumentError(
             f"weights: the model is a {kind}{' of a truncated loss' * bool(settings.get('truncated'))}; expected one "
             "of `refsolve train --model svm` or `--model logistic`, or of `refsolve probe`"
@@ -89,7 +70,7 @@ def of_model(model: Model, examples: Examples, weight: np.ndarray | None) -> dic
     if (kinds := settings.get("class_weight")) is not None:
         weight = compute_sample_weight(kinds, y) * (1.0 if weight is None else weight)
     prepared = model.estimator[:-1].transform(X) if hasattr(model.estimator, "steps") else X
-    given = {"W": classifier.coef_, "X": prepared, "y": y, "loss": loss_of(classifier),
+    given = {"W": classifier.coef_, "X": prepared, "y": y, "loss": model.loss,
              "C": classifier.C, "k": k, "classes": classifier.classes_, "sample_weight": weight}  # fmt: skip
     given |= {"gamma": gamma} if gamma else {}
     if settings["fit_intercept"]:

@@ -1,20 +1,18 @@
 """The model card that `refsolve train` writes into its report: data, loss, certificate, versions, use and limits."""
 
 import hashlib
+import platform
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from verification.app.auditing import loss_of
 from verification.app.dataset import Examples
 from verification.app.trained_model import Model
 from verification.report.document import Block, Code, Document, Paragraph, table
-from verification.report.environment import versions
 
 #: Classes with fewer examples than this are named among the limits, of many names this many.
 FEW = 10
@@ -32,9 +30,9 @@ def with_card(
     files : of examples and labels.
     command : of `refsolve audit`, as words; empty where that command does not take the model.
     """
-    names = formulas(model.classifier)
+    names = formulas(model)
     sums = {str(file): checksum(file) for file in files}
-    found = {name: v for name, v in versions().items() if name in ("python", "numpy", "refsolve")}
+    found = {"python": platform.python_version(), "numpy": np.__version__, "refsolve": model.written_by}
     check = shlex.join(command)
     use, limits = uses(model), limitations(model, examples, document)
     rows = [*((f"SHA-256 of {Path(file).name}", digest) for file, digest in sums.items()), *names.items(),
@@ -60,13 +58,14 @@ def checksum(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def formulas(classifier: Any) -> dict[str, str]:
+def formulas(model: Model) -> dict[str, str]:
     """The loss and the objective as their declarations in `refsolve` print them."""
-    kind, settings = type(classifier).__name__, classifier.get_params()
+    classifier, settings = model.classifier, model.classifier.get_params()
+    kind = type(classifier).__name__
     if kind == "SVMPlusClassifier":
         name = f"svm_plus_{classifier.loss}"
         return {"loss": name, "objective": _declared("models", name)["primal"]}
-    name = classifier.object_name if kind == "APSVM" else loss_of(classifier)
+    name = model.loss
     spec = _declared("losses", name)
     parts = ("Delta", "value") if kind == "APSVM" else ("z", "value")
     numbers = [f"{n} = {settings[n]:g}" for n in ("k", "gamma") if n in _symbols(name)]

@@ -79,6 +79,26 @@ class Model:
         return bool(self.classifier.dual_gap_ <= self.classifier.tol)
 
     @property
+    def audited(self) -> bool:
+        """Whether the loss has a convex bound per example, so that `refsolve audit` takes the model."""
+        settings = self.classifier.get_params()
+        known = type(self.classifier).__name__ in ("TopKSVC", "TopKLogisticRegression")
+        return known and not settings.get("truncated") and settings.get("beta") is None
+
+    @property
+    def loss(self) -> str:
+        """The object in `refsolve.losses` that the losses are."""
+        settings, kind = self.classifier.get_params(), type(self.classifier).__name__
+        if hasattr(self.classifier, "object_name"):
+            return str(self.classifier.object_name)
+        if hasattr(self.classifier, "object_names"):
+            return str(self.classifier.object_names[settings["loss"]])
+        if settings.get("truncated"):
+            return "truncated_topk_entropy"
+        hinge = "smooth_topk_hinge" if settings.get("gamma") else "topk_hinge"
+        return f"{hinge if kind == 'TopKSVC' else 'topk_entropy'}_{settings['variant']}"
+
+    @property
     def framed(self) -> bool:
         """Whether the estimator takes a data frame: features that are no numbers, or are missing."""
         return self.impute is not None or bool(self.categories)

@@ -142,9 +142,7 @@ def train(options: Options) -> Document:
 
 def _check(o: Options, model: Any, target: Path) -> list[str]:
     """The command that checks the certificate, if there is one: `refsolve audit` with what it cannot know."""
-    from verification.app.auditing import audited
-
-    if not audited(model.classifier) or (o.weight, o.rare_classes) != (None, None):
+    if not model.audited or (o.weight, o.rare_classes) != (None, None):
         return []
     hinge = getattr(model.classifier, "gamma", None) == 0.0  # whose dual variables are found anew
     given = {"--features": o.features, "--separator": o.separator, "--index-base": o.index_base,
