@@ -150,9 +150,8 @@ class FaceAscentSolver(BlockedSDCASolver):
         moving = (dimensions > 0) & (self.squares[examples] > 0.0)
         if not moving.any():
             return 0.0, 0.0
-        members, y, r, kinds, slopes = (
-            array[moving] for array in (examples, y, r, kinds, slopes)
-        )
+        members, y, r = examples[moving], y[moving], r[moving]
+        kinds, slopes = kinds[moving], slopes[moving]
         X, start = self.X[members].astype(np.float64, copy=False), self.blocks[members]
         K = self.squares[members][:, None]
         residual = slopes - np.asarray(X @ self.W.T)
