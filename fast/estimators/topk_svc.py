@@ -39,7 +39,7 @@ class TopKSVC(MulticlassLinearModel):
         Number of guesses the loss allows, 1 <= k <= n_classes - 1; with ``beta`` only those of
         ``predict_topk``.
     variant : {"alpha", "beta", "consistent"}, default="alpha"
-        Which of the losses; "consistent" is trained by solver "sdca".
+        Which of the losses; "consistent" is trained by solver "sdca", with Newton steps on faces of the dual.
     gamma : float, default=0.0
         Smoothing, >= 0; 0 is the hinge itself.
     C : float, default=1.0

@@ -240,7 +240,7 @@ class Loss:
 
         "updates" of dual blocks, "gradients" of a smooth loss, products with Hessians ("curvature"),
         the `structure` of a top-k hinge ("lists"), or that of two classes it is log(1 + e^{f_j - f_y})
-        ("logistic").
+        ("logistic"), or the conjugate S_k - 1 on the simplex ("faces").
         """
         found = {"updates"} if "sdca_update" in self.operations else set()
         return frozenset(found | ({"gradients"} if self.smooth else set()))

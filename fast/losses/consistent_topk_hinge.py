@@ -215,6 +215,11 @@ class ConsistentTopKHinge(Loss):
     bounded = True
     kernels = compiled(globals(), __file__)
 
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """What solvers may need of it."""
+        return super().capabilities | (set() if self.smooth else {"faces"})
+
     def parameters(self, others: int, *, given: bool = True) -> tuple[int, float]:
         """(k, gamma)."""
         return int(self._checked("k", self.k, others)), 0.0

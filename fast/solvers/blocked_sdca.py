@@ -53,9 +53,9 @@ class BlockedSDCASolver:
             return np.ascontiguousarray((self.X.T @ self.blocks).T)
         return self.blocks.T @ self.X.astype(np.float64, copy=False)
 
-    def epoch(self) -> None:
-        """One pass over all examples in random order."""
-        order = self.rng.permutation(len(self.y))
+    def epoch(self, examples: Any = None) -> None:
+        """One pass over all examples, or these, in random order."""
+        order = self.rng.permutation(len(self.y) if examples is None else examples)
         change = np.empty((self.BLOCK, self.m))
         for first in range(0, len(order), self.BLOCK):
             chosen = order[first : first + self.BLOCK]

@@ -14,7 +14,10 @@ from fast.errors import InvalidParameterError
 from fast.losses.consistent_topk_hinge import ConsistentTopKHinge
 from fast.losses.smooth_consistent_topk_hinge import SmoothConsistentTopKHinge
 from fast.models.multiclass_erm import train
+from fast.solvers.active_face_newton import FIXED
+from fast.solvers.face_ascent import TIED, FaceAscentSolver, faces, to_tangent
 from fast.solvers.multiclass_bounds import claims
+from fast.solvers.state import TrainingState
 from refsolve import certificates
 from refsolve.generators import Point
 from refsolve.generators.top_sum import TopSum
@@ -243,6 +246,70 @@ def test_claims_hold_for_dual_variables_outside_of_the_domain(rng):
             )
             assert sharp.primal * (1 - 1e-14) <= P <= sharp.primal * (1 + 1e-10)
             assert 0.5 * sharp.primal < D <= sharp.primal
+
+
+def test_faces_their_slopes_and_their_tangent_spaces(rng):
+    """Against S_k itself on both sides of p, and the projection from a basis of the constraints."""
+    for _ in range(60):
+        m, C = int(rng.integers(2, 9)), float(rng.uniform(0.1, 10))
+        k, y = int(rng.integers(1, m)), int(rng.integers(m))
+        p = rng.integers(0, 4, m).astype(float)
+        p[y] += not p.any()
+        p /= p.sum()
+        block = C * (np.eye(m)[y] - p)[None]
+        kinds, slopes, size = np.empty((1, m), np.int8), np.empty((1, m)), np.empty(1)
+        faces(block, np.array([y]), np.array([C]), k, kinds, slopes, size, np.empty((2, m)))
+        tied, zero = np.flatnonzero(kinds[0] == TIED), np.eye(m)[kinds[0] == FIXED]
+        np.testing.assert_array_equal(kinds[0] == FIXED, p == 0)
+        equal = np.eye(m)[tied[1:]] - np.eye(m)[tied[:1]] if len(tied) else np.empty((0, m))
+        B = np.concatenate([np.ones((1, m)), zero, equal])
+        v = rng.normal(size=(1, m))
+        d = v - v @ np.linalg.pinv(B) @ B
+        to_tangent(v, kinds)
+        np.testing.assert_allclose(v, d, rtol=0, atol=1e-14)
+        assert size[0] == m - np.linalg.matrix_rank(B)
+        for t in (1e-4, -1e-4):  # no kink on the face
+            q = p + t * d[0]
+            change = np.sort(q)[::-1][:k].sum() - np.sort(p)[::-1][:k].sum()
+            assert abs(change - t * d[0] @ slopes[0]) < 1e-14
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_a_step_gains_what_it_says(form):
+    loss, r = ConsistentTopKHinge(3), np.linspace(0, 2, len(Y))
+    solver = FaceAscentSolver(form(X), Y, r, 10, loss, 0)
+    gains = 0
+    for _ in range(6):
+        solver.epoch()
+        before = solver.check()[1]
+        gain, spent = solver.step(np.flatnonzero(r > 0))
+        after = solver.check()[1]
+        assert gain >= 0 < spent
+        assert abs(after - before - gain) < 1e-10 * after
+        gains += gain > 0
+    p = np.eye(10)[Y] - solver.blocks / np.where(r > 0, r, 1)[:, None]
+    assert gains >= 4
+    assert p.min() > -1e-15
+    assert abs(p.sum(axis=1) - 1).max() < 1e-14
+
+
+def test_steps_end_what_passes_alone_do_not(monkeypatch):
+    def gap(rounds):
+        solver, state = FaceAscentSolver(X, Y, np.ones(len(Y)), 10, loss, 0), TrainingState()
+        solver.run(state, 1e-9, rounds, lambda state: False)
+        return state.gap
+
+    loss = ConsistentTopKHinge(3)
+    assert gap(60) <= 1e-9
+    monkeypatch.setattr(FaceAscentSolver, "step", lambda self, examples: (0.0, 0.0))
+    assert gap(60) > 1e-6
+
+
+def test_numbers_that_overflow_are_not_taken():
+    large = FaceAscentSolver(X[:60] * 1e160, Y[:60], np.ones(60), 10, ConsistentTopKHinge(2), 0)
+    with np.errstate(all="ignore"):
+        large.epoch()
+        assert large.step(np.arange(60))[0] == 0.0
 
 
 def test_the_oracle_has_the_same_optimum():
