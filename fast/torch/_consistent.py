@@ -85,11 +85,17 @@ class SmoothConsistent(Consistent):
         mass = k - capped.sum(-1, keepdim=True)
         w = (torch.where(middle, u, 0.0).sum(-1, keepdim=True) - mass) / n
         left = torch.where(capped, u - 1, torch.where(middle, w, u))
-        positive = left.detach() > threshold(left.detach(), gamma)
+        ahead = left.detach()  # the largest is positive also where gamma is less than its rounding
+        positive = (ahead > threshold(ahead, gamma)) | (ahead >= ahead.amax(-1, keepdim=True))
         kept = torch.where(positive, left, 0.0)
         t = (kept.sum(-1, keepdim=True) - gamma) / positive.sum(-1, keepdim=True)
         p = torch.where(positive, (kept - t) / gamma, 0.0)
-        there = p.detach()
+        # of exact sum 1, of which an error costs its square; that of (kept - t)/gamma grows as 1/gamma
+        there = torch.where(positive, p.detach().clamp(0, 1), 0.0)
+        there = torch.where(there.sum(-1, keepdim=True) > 0, there, positive.to(u.dtype))
+        there = there / there.sum(-1, keepdim=True)
+        p = torch.where((p.detach().sum(-1, keepdim=True) - 1).abs() < 0.5, p, there)
         inner = torch.where(positive, there * (at - own.detach() + (1 - q)), 0.0).sum(-1)
         values = (inner + 0.5 * gamma * (1 - there.square().sum(-1))).clamp(min=0)
+        values = torch.where(own.detach().squeeze(-1).isnan(), torch.nan, values)
         return values, p - is_own(f, y).to(f.dtype)

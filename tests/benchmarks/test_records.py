@@ -69,7 +69,7 @@ def test_rows_are_printed_as_they_come(capsys: pytest.CaptureFixture[str]) -> No
     assert capsys.readouterr().out.splitlines() == [
         "| data | C | ratio | gap |",
         "|---|---|---|---|",
-        *2 * ["| digits | 0.1 | 3 | 1.00e-06 |"],
+        *2 * ["| digits | 0.1 | 3 | 1.000e-06 |"],
     ]
 
 

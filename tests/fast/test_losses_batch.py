@@ -39,7 +39,7 @@ def draw(name, rng):
 
 
 def test_all_losses_are_found():
-    assert len(NAMES) == 12
+    assert len(NAMES) == 14
     assert len(SIGNED) == 6
 
 
@@ -83,10 +83,11 @@ def test_empty_batch(name):
 
 
 def test_default_costs_and_shared_costs_that_are_zero_at_the_own_class(module, rng):
-    """Margins are 1 for the hinges and 0 for the entropies."""
+    """Margins are 1 for the hinges and 0 for the entropies and the consistent hinges."""
     scores, y = draw(NAMES[0], rng)
     expected = module.value(scores, y)
-    default = np.full(6, float("hinge" in module.__name__))
+    plain = "hinge" in module.__name__ and "consistent" not in module.__name__  # whose margins are in the loss
+    default = np.full(6, float(plain))
     np.testing.assert_array_equal(module.value(scores, y, costs=default), expected)
     shared = np.full(6, 0.5)
     full = np.full((20, 6), 0.5)
@@ -107,7 +108,7 @@ def test_k_and_gamma_have_ranges(name, operation):
     for k in (0, 1.5, "1"):
         with pytest.raises(errors.InvalidParameterError, match="k: "):
             function(k=k)
-    if name.endswith("alpha") or name.startswith(("truncated", "squared")):
+    if name.endswith("alpha") or name.startswith(("truncated", "squared")) or "consistent" in name:
         with pytest.raises(errors.InvalidParameterError, match=r"k: 3.*<= 2 .*other classes"):
             function(k=3)
     else:

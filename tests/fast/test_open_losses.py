@@ -124,7 +124,7 @@ def test_its_operations_are_those_of_any_loss(file):
 @pytest.mark.parametrize(
     ("loss", "solver", "match"),
     [
-        ("no_such", "auto", "loss: 'no_such'; expected an object"),
+        ("no_such", "auto", "loss: 'no_such'; expected a name of fast.losses"),
         ("/no/such/file.py", "auto", "expected a file"),
         ("ova_hinge", "auto", "ova_hinge; expected a loss with a solver"),
         ("multiclass_hinge", "newton", "needs curvature; expected one of"),

@@ -42,7 +42,8 @@ MULTICLASS = {
     "multiclass_hinge": {}, "topk_hinge_alpha": {"k": 3}, "topk_hinge_beta": {"k": 2},
     "smooth_topk_hinge_alpha": {"k": 2, "gamma": 0.7}, "smooth_topk_hinge_beta": {"k": 2, "gamma": 0.7},
     "squared_topk_hinge": {"k": 2}, "softmax": {}, "sparsemax": {}, "topk_entropy_alpha": {"k": 3},
-    "topk_entropy_beta": {"k": 2}, "ordered_weighted_hinge": {},
+    "topk_entropy_beta": {"k": 2}, "ordered_weighted_hinge": {}, "consistent_topk_hinge": {"k": 2},
+    "smooth_consistent_topk_hinge": {"k": 2, "gamma": 0.7},
 }  # fmt: skip
 SIGNED = ("ova_hinge", "ova_smooth_hinge", "ova_logistic", "multilabel_hinge", "multilabel_smooth_hinge",
           "multilabel_entropy")  # fmt: skip

@@ -33,7 +33,10 @@ def test_an_operation_and_its_dual_have_one_optimum(name):
         lookup(name).kind == "losses" and not lookup(name).generator.rational
     )
     for each in (p, d):
-        assert each.kkt().largest < (3e-3 if curved else 1e-6) * size
+        rows = each.kkt()
+        # nan where the k largest of (x, 1 - <1,x>) are tied: no gradient, and no loss whose gap could say it
+        known = [row.residual for row in rows if "consistent" not in name or not np.isnan(row.residual)]
+        assert max(known) < (3e-3 if curved else 1e-6) * size
         assert len({row.says for row in each.kkt() if row.kind == "stationarity"}) > 0
 
 

@@ -170,7 +170,7 @@ class AP(Paired):
     grid: bool = option("Measure inference against SEARCH everywhere.", True)
     training: bool = option("Count oracle calls of training.", True)
     exactness: bool = option("Compare with brute force, the greedy and fractions.", True)
-    c: list[float] | None = option("C of training: 10 or 1000; repeatable.", None, "--C")
+    c: list[float] | None = option("C of training: 10 or 1000; repeatable.", None, "-C", "--C")
 
 
 @command(app)
@@ -229,7 +229,7 @@ class Standing:
     )
     data: list[str] | None = option("Name of a data set; repeatable.")
     loss: list[str] | None = option("Name of a loss; repeatable.")
-    c: list[float] | None = option("C; repeatable.", None, "--C")
+    c: list[float] | None = option("C; repeatable.", None, "-C", "--C")
     seconds: float = option("Seconds that a fit may take.", 20.0, min=0.1)
     against: Path | None = option("Earlier record: also say what got slower.")
     picture: Path | None = option("File for the performance profiles (PNG or SVG).")
@@ -272,7 +272,7 @@ class Probe(Strict):
     """Of linear probes."""
 
     data: list[str] | None = option("m = 300 or m = 1000; repeatable.")
-    c: list[float] | None = option("C; repeatable.", None, "--C")
+    c: list[float] | None = option("C; repeatable.", None, "-C", "--C")
     threads: list[int] | None = option("Threads [default: 1]; repeatable.", min=1)
     repeats: int = option("Pairs of fits behind each median.", 3, min=1)
 
