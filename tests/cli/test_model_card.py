@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from _commands import data, run
+from _commands import data, refused, run
+from sklearn.datasets import load_iris
 
 from refsolve.losses import (
     average_precision,
@@ -99,3 +100,16 @@ def test_the_checksum_of_a_folder_is_that_of_its_names_and_files(tmp_path: Path)
     assert checksum(tmp_path) == hashlib.sha256(lines.encode()).hexdigest()
     (tmp_path / "b").rename(tmp_path / "c")
     assert checksum(tmp_path) != hashlib.sha256(lines.encode()).hexdigest()
+
+
+@pytest.mark.parametrize(("gamma", "name"), [("0", ""), ("0.5", "smooth_")])
+def test_card_of_the_consistent_hinge_names_its_loss_and_no_command(
+    tmp_path: Path, gamma: str, name: str
+) -> None:
+    file, model = tmp_path / "iris.csv", tmp_path / "iris.refsolve"
+    load_iris(as_frame=True).frame.to_csv(file, index=False)
+    words = ("-k", "2", "--variant", "consistent", "--gamma", gamma, "-o", model)
+    card = data("train", file, *words)["card"]
+    assert card["loss"].startswith(f"{name}consistent_topk_hinge: L = ")
+    assert not card["check"]
+    assert f"{name}consistent_topk_hinge" in refused("audit", model, file)

@@ -62,8 +62,9 @@ def of_model(model: Model, examples: Examples, weight: np.ndarray | None) -> dic
     settings = classifier.get_params()
     kind, k, gamma = type(classifier).__name__, settings.get("k", 1), settings.get("gamma", 0.0)
     if not model.audited:
+        what = f"{kind} with the loss {model.loss}" if "variant" in settings else kind
         raise InvalidArgumentError(
-            f"weights: the model is a {kind}{' of a truncated loss' * bool(settings.get('truncated'))}; expected one "
+            f"weights: the model is a {what}; expected a top-k hinge or entropy, alpha or beta, "
             "of `refsolve train --model svm` or `--model logistic`, or of `refsolve probe`"
         )
     y = examples.y

@@ -83,20 +83,18 @@ class Model:
         """Whether the loss has a convex bound per example, so that `refsolve audit` takes the model."""
         settings = self.classifier.get_params()
         known = type(self.classifier).__name__ in ("TopKSVC", "TopKLogisticRegression")
-        return known and not settings.get("truncated") and settings.get("beta") is None
+        plain = settings.get("beta") is None and settings.get("variant") != "consistent"
+        return known and plain and not settings.get("truncated")
 
     @property
     def loss(self) -> str:
         """The object in `refsolve.losses` that the losses are."""
-        settings, kind = self.classifier.get_params(), type(self.classifier).__name__
+        from verification.certificates.fitted import loss_of
+
         if hasattr(self.classifier, "object_name"):
             return str(self.classifier.object_name)
-        if hasattr(self.classifier, "object_names"):
-            return str(self.classifier.object_names[settings["loss"]])
-        if settings.get("truncated"):
-            return "truncated_topk_entropy"
-        hinge = "smooth_topk_hinge" if settings.get("gamma") else "topk_hinge"
-        return f"{hinge if kind == 'TopKSVC' else 'topk_entropy'}_{settings['variant']}"
+        truncated = getattr(self.classifier, "truncated", False)  # certified as a convex step
+        return "truncated_topk_entropy" if truncated else loss_of(self.classifier)[0]
 
     @property
     def framed(self) -> bool:

@@ -88,7 +88,8 @@ def by_gap(instance: Instance, answer: np.ndarray, dual: Any = None) -> Judgemen
     point = norm(feasible)
     mass = number(total(abs(feasible)) * core.domain.conditioning)
     eps = tolerance.relative(instance, d)
-    allowed = rounding(instance, core, mass, scale)
+    spread = 0.0 if core.linear else core.spread
+    allowed = rounding(instance, core, mass, scale, spread)
     moved = norm(x - feasible) + abs(number(imbalance))
     terms: dict[str, tuple[float, float | None]] = {"repair distance": (moved, allowed)}
     g = gradient(core, feasible)
@@ -102,12 +103,16 @@ def by_gap(instance: Instance, answer: np.ndarray, dual: Any = None) -> Judgemen
         gap += core.excess(feasible)
         steep += 2 * d**0.5  # and the truth's
     known = d, steep, number(core.rho), point, number(radius)
-    # where nothing is curved, an error of the scores costs value, not distance: |<e, x-y>| for all y
-    scores = exact(eps * core.spread) * exact(mass + number(radius)) if core.linear else Fraction(0)
-    bound = tolerance.fw_gap(allowed, *known) + scores
-    limit, slack = number(bound), tolerance.slack(instance, d)
+    value = tolerance.scores(instance, d, core.spread + steep, mass + number(radius))
+    slack = tolerance.slack(instance, d)
+    # where nothing is curved, an error of the scores costs value, not distance
+    bound = tolerance.fw_gap(allowed, *known) + (value if core.linear else 0)
+    if slack == 1 and not core.linear and steep < tolerance.LARGEST:
+        own = rounding(instance, core, mass, scale, 0.0)
+        bound = min(bound, value + tolerance.fw_gap(own + 2 * moved, *known))
+    limit = number(bound)
     # in proportion to rounding: what is of second order in a promise is not counted on for another
-    first = exact(slack) * tolerance.fw_gap(allowed / slack, *known) + scores
+    first = exact(slack) * tolerance.fw_gap(allowed / slack, *known) + (value if core.linear else 0)
     terms["Fenchel-Young gap"] = (number(gap), limit)
     if moved > allowed:
         verdict = Verdict.FAIL
@@ -149,11 +154,18 @@ def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:
     right = truth.solution(instance)
     d = x.size
     mass = number(total(abs(right)) * core.domain.conditioning)
-    allowed = rounding(instance, core, mass, scale)
+    allowed = rounding(instance, core, mass, scale, core.spread)
     off = norm(x - right)
     feasible = repair(core, x)
-    gap = _suboptimality(core, feasible, right)
-    gap_limit = allowed * (norm(gradient(core, right)) + allowed * (1 + d * number(core.rho)))
+    gap, steep = _suboptimality(core, feasible, right), norm(gradient(core, right))
+    gap_limit = allowed * (steep + allowed * (1 + d * number(core.rho)))
+    if tolerance.slack(instance, d) == 1 and max(steep, gap) < tolerance.LARGEST:
+        # however large scores make the distance that is allowed, what is feasible has their value up to rounding
+        radius, moved = number(_radius(core, right)), norm(x - feasible) + abs(number(imbalance))
+        value = tolerance.scores(instance, d, core.spread + steep, mass + radius)
+        own = rounding(instance, core, mass, scale, 0.0)
+        known = d, steep, number(core.rho), norm(right), radius
+        gap_limit = min(gap_limit, number(value + tolerance.fw_gap(own + 2 * moved, *known)))
     verdict, message = Verdict.PASS, ""
     factor = number(scale)
     terms: dict[str, tuple[float, float | None]] = {
@@ -175,20 +187,23 @@ def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:
     elif abs(number(imbalance)) > allowed:
         verdict = Verdict.FAIL
         message = f"the entries sum to {number(imbalance):.3g} instead of 0"
+    elif gap > gap_limit:
+        verdict = Verdict.FAIL
+        message = f"suboptimal by {gap:.3g}, more than {tolerance.named(instance, d)} {gap_limit:.3g}"
     relative = tolerance.relative(instance, d)
     unit, gap_unit = allowed / relative or 1.0, gap_limit / relative or 1.0
     return Judgement(verdict, gap / gap_unit, relative, off / unit, relative, message, terms)
 
 
-def rounding(instance: Instance, core: Core, mass: float, scale: Fraction) -> float:
+def rounding(instance: Instance, core: Core, mass: float, scale: Fraction, spread: float) -> float:
     """Bound on how far rounding, or a promise, takes an answer's x, of the sum ``mass``, from the solution.
 
-    Without curvature: from the set, which scores do not move. Products may underflow in the units of the scores,
-    of x, of the set and of the answer.
+    ``spread``: size of the scores, or 0 for what x itself is rounded to, as where nothing is curved: the set is not
+    moved by scores. Products may underflow in the units of the scores, of x, of the set and of the answer.
     """
     d = core.b.size
     eps = tolerance.precision(instance)
-    allowed = tolerance.distance(eps, d, 0.0 if core.linear else core.spread, mass)
+    allowed = tolerance.distance(eps, d, spread, mass)
     if instance.operation == "prox":
         allowed += tolerance.size_factor(d) * _prox_rounding(instance, scale)
     r = Fraction(core.domain.params.get("r", 0))

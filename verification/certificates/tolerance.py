@@ -114,6 +114,16 @@ def fw_gap(
     return step * (slope + (1 + bias * d) * (at + reach + step))
 
 
+def scores(instance: Instance, d: int, spread: float, reach: float) -> Fraction:
+    """Bound on the gap <g, x-y> at a feasible x that is right for scores which are off by eps of their size.
+
+    It is at most |<e, x-y>| for an error e of the scores and thresholds, whose size is ``spread``; ``reach`` bounds
+    the sums of x and y.
+    """
+    size, sums = exact(min(spread, LARGEST)), exact(min(reach, LARGEST))
+    return exact(relative(instance, d)) * size * sums
+
+
 def value(eps: float, d: int, weight: float, *terms: Any) -> float:
     """Bound on the error of a weighted loss value whose terms have these sizes."""
     return size_factor(d) * eps * weight * float(sum(terms))

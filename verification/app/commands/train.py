@@ -38,7 +38,7 @@ class Options(Prepared, LabelsFile, DataFile):
     )
     loss: str | None = option("multilabel: hinge (default), smooth_hinge or entropy.")
     k: int = option("Top-k loss: 1 <= k <= classes - 1.", 1, "-k")
-    variant: str = option("alpha or beta.", "alpha")
+    variant: str = option("alpha or beta; svm: also consistent.", "alpha")
     gamma: float = option("svm: smoothing; 0 is the hinge.", 0.0)
     lam: float | None = option("svmplus: weight of the correcting function.")
     truncated: bool = option(
