@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from refsolve import catalogue
 from refsolve._types import Array, Float
 from refsolve.checking import check_vector
-from refsolve.errors import InvalidParameterError
+from refsolve.errors import MISSING, InvalidParameterError
 from refsolve.operations import RHO
 from refsolve.proofs import families
 from refsolve.proofs.families import check_indicator
@@ -32,7 +32,7 @@ def set_arguments(
     weight: float = RHO.check(rho)
     if labelled:
         if y is None:
-            raise InvalidParameterError("y", "missing", "a 0/1 row", "pass y=...")
+            raise InvalidParameterError("y", MISSING, "a 0/1 row", "pass y=...")
         checked["y"] = check_indicator(y, d)
     return weight, checked
 
@@ -66,7 +66,7 @@ def check_point(object_name: str, size: int, y: object, params: Mapping[str, Any
     family, label = families.of(catalogue.load(object_name)), None
     if family.name == "multilabel":
         if y is None:
-            raise InvalidParameterError("y", "missing", "a 0/1 row", "pass y=...")
+            raise InvalidParameterError("y", MISSING, "a 0/1 row", "pass y=...")
         label = family.check_label(y, size)
     elif y is not None:
         raise InvalidParameterError(
@@ -80,7 +80,7 @@ def take(params: dict[str, Any], name: str, default: Any = None) -> Any:
     if name in params:
         return params.pop(name)
     if default is None:
-        raise InvalidParameterError(name, "missing", "a value", f"pass {name}=...")
+        raise InvalidParameterError(name, MISSING, "a value", f"pass {name}=...")
     return default
 
 

@@ -23,6 +23,18 @@ class RefsolveError(Exception):
         return (type(self), tuple(given)) if given else super().__reduce__()
 
 
+class _Missing:
+    def __repr__(self) -> str:
+        return "missing"
+
+    def __reduce__(self) -> str:  # one object in every process
+        return "MISSING"
+
+
+#: The value of an argument that was not given.
+MISSING = _Missing()
+
+
 class InvalidParameterError(RefsolveError, ValueError):
     """An argument is outside its declared range.
 
@@ -43,7 +55,8 @@ class InvalidParameterError(RefsolveError, ValueError):
         self.value = value
         self.expected = expected
         self.fix = fix
-        super().__init__(f"{argument} = {_shown(value)}: expected {expected}. Fix: {fix}.")
+        said = f"{argument} is missing" if value is MISSING else f"{argument} = {_shown(value)}"
+        super().__init__(f"{said}: expected {expected}. Fix: {fix}.")
 
 
 class InvalidGramError(InvalidParameterError):

@@ -18,7 +18,7 @@ from refsolve.checking import SMALLEST as SMALLEST
 from refsolve.checking import check_matrix as check_matrix
 from refsolve.checking import check_vector as check_vector
 from refsolve.checking import refuse_masked as refuse_masked
-from refsolve.errors import InvalidParameterError
+from refsolve.errors import MISSING, InvalidParameterError
 
 #: Marks a symbol that has no default.
 REQUIRED: Any = type("_Required", (), {"__repr__": lambda self: "required"})()
@@ -255,7 +255,7 @@ class Spec:
             value = params.get(symbol.name, symbol.default)
             if value is REQUIRED:
                 raise InvalidParameterError(
-                    symbol.name, "missing", symbol.range_text(), f"pass {symbol.name}=..."
+                    symbol.name, MISSING, symbol.range_text(), f"pass {symbol.name}=..."
                 )
             checked[symbol.name] = symbol.check(value, d)
         return checked

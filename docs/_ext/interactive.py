@@ -1,4 +1,4 @@
-"""Figures to touch: ```` ```{interactive} simplex_projection ````, the caption below it.
+"""Interactive figures: ```` ```{interactive} simplex_projection ````, the caption below it.
 
 The modules of docs/course/js are put into one script per page, as browsers import nothing from files.
 For pages that Sphinx does not make: `interactive_html` where the figure stands, `bundle` once at the end.

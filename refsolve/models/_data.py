@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from refsolve import catalogue
-from refsolve.errors import InvalidGramError, InvalidParameterError
+from refsolve.errors import MISSING, InvalidGramError, InvalidParameterError
 from refsolve.proofs import erm, families
 from refsolve.proofs.certificate import Array, Real
 from refsolve.proofs.loss import Loss, module_of
@@ -143,7 +143,7 @@ def check_features(
     """Exactly one of features and Gram matrix, and their number of rows."""
     if (X is None) == (K is None):
         expected = f"either {name} (n, d) or {gram_name} (n, n)"
-        given = "missing" if X is None else X
+        given = MISSING if X is None else X
         raise InvalidParameterError(name, given, expected, "pass exactly one")
     if X is not None:
         rows = check_examples(X, name)

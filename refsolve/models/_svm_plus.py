@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from refsolve import initial_guess
-from refsolve.errors import InvalidParameterError
+from refsolve.errors import MISSING, InvalidParameterError
 from refsolve.models._svm_space import Space, check_flag, check_rows, check_views
 from refsolve.models._symbols import (
     GRAM,
@@ -135,11 +135,11 @@ def check_data(squared: bool, given: dict[str, Any]) -> Data:
     views, n = check_views(X, K, Z, Kz, fix, blur)
     y = rest.pop("y", None)
     if y is None:
-        raise InvalidParameterError("y", "missing", "n labels -1/1", "pass y=...")
+        raise InvalidParameterError("y", MISSING, "n labels -1/1", "pass y=...")
     labels, weight, kept = check_rows(y, n, rest.pop("sample_weight", None))
     for name in ("C", "lam"):
         if rest.get(name) is None:
-            raise InvalidParameterError(name, "missing", "a number > 0", f"pass {name}=...")
+            raise InvalidParameterError(name, MISSING, "a number > 0", f"pass {name}=...")
     C, lam = SUM.check(rest.pop("C")), LAM.check(rest.pop("lam"))
     delta = OWN.check(rest.pop("free_slack", 0.0))
     nonneg = check_flag("nonneg_slack", rest.pop("nonneg_slack", not squared))

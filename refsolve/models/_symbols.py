@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from refsolve.errors import InvalidParameterError
+from refsolve.errors import MISSING, InvalidParameterError
 from refsolve.spec import REQUIRED, Symbol
 
 ROWS = Symbol("X", "n rows of features (n, d)", shape="data")
@@ -83,5 +83,5 @@ def take(given: dict[str, Any], arguments: tuple[Symbol, ...], **options: Any) -
     found = defaults | given
     for name, value in found.items():
         if value is REQUIRED:
-            raise InvalidParameterError(name, "missing", "a value", f"pass {name}=...")
+            raise InvalidParameterError(name, MISSING, "a value", f"pass {name}=...")
     return list(found.values())

@@ -7,6 +7,7 @@ import re
 import sys
 import time
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +21,7 @@ from sklearn.metrics import f1_score, precision_score, recall_score
 from verification import load_model
 from verification.app import console
 from verification.app.comparison import _constant
-from verification.app.metrics import _balance, _by_class
+from verification.app.metrics import _balance, _by_class, _random_order
 from verification.app.probing import Forecast
 from verification.cli import command_names, options_of
 from verification.report.document import seconds
@@ -163,6 +164,31 @@ def test_rows_of_compare_have_the_most_frequent_classes_beside_them() -> None:
     np.testing.assert_allclose(found, [50.0, 250.0 / 3.0, 50.0, np.nan])
 
 
+def test_accuracy_on_training_examples_is_called_so(csv: Path) -> None:
+    words = ("train", csv, "--categories", "auto", "--force")
+    alone, seen = "training examples alone", "was trained on a.csv"
+    model = csv.with_suffix(".refsolve")
+    assert alone in run(*words).stdout
+    assert alone not in run(*words, "--holdout", "0.2").stdout
+    assert seen in " ".join(run("evaluate", model, csv).stdout.split())
+    FRAME[::-1].to_csv(csv, index=False)
+    assert seen not in " ".join(run("evaluate", model, csv).stdout.split())
+    assert "trained" not in refused(*words, "-C", "0.1,1")  # before any work
+    assert "C has 2 values; expected examples to choose by" in " ".join(refused(*words, "-C", "0.1,1").split())
+
+
+def test_a_report_shows_no_parameter_that_does_nothing(csv: Path) -> None:
+    plain = run("train", csv, "--categories", "auto")
+    assert not re.search("gamma|variant|truncated|guesses", plain.stdout)
+    assert "1 feature (text)" in " ".join(plain.stderr.split())
+    smooth = run("train", csv, "--categories", "auto", "--gamma", "0.5", "--force")
+    assert re.search(r"smoothing gamma +0.5", smooth.stdout)
+    three = csv.with_name("b.csv")
+    FRAME.assign(kind=np.arange(N) % 3).to_csv(three, index=False)
+    assert "Multiclass SVM trained on" in run("train", three, "--categories", "auto").stdout
+    assert "Top-k SVM trained on" in run("train", three, "--categories", "auto", "-k", "2", "--force").stdout
+
+
 # -- messy tables -----------------------------------------------------------------------------------
 
 
@@ -234,6 +260,66 @@ def test_rare_classes_are_dropped_or_merged(csv: Path, name: str) -> None:
         assert "of which parts are drawn" in refused(*words, "--rare-classes", "drop", "--test", csv)
     FRAME.assign(kind=["one", "other", "other", "other", *kinds]).to_csv(csv, index=False)
     assert "a class is called other" in refused(*words, "--rare-classes", "merge")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_examples_without_a_label_are_left_out_where_that_is_asked(tmp_path: Path, suffix: str) -> None:
+    """The model is that of the table without them, and each command takes the table as it is."""
+    holed = FRAME.assign(kind=FRAME.kind.where(np.arange(N) % 7 > 0), wet=FRAME.wet * 1.0)
+    file, whole, model = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}", tmp_path / "m.refsolve"
+    for frame, where in ((holed, file), (holed.dropna(), whole)):
+        frame.to_csv(where, index=False) if suffix == ".csv" else frame.to_parquet(where)
+    drop, words = "--drop-unlabelled", ("--categories", "town", "--holdout", "0.3")
+    assert drop in refused("train", file, *words)
+    said = run("train", file, *words, drop, "-o", model).stderr
+    assert f"{-(-N // 7)} rows without a label left out" in " ".join(said.split())
+    run("train", whole, *words)
+    own = [load_model(m).classifier.coef_ for m in (model, whole.with_suffix(".refsolve"))]
+    np.testing.assert_array_equal(*own)
+    assert drop in refused("evaluate", model, file)
+    figures = [data("evaluate", model, f, *w)["accuracy"] for f, w in ((file, (drop,)), (whole, ()))]
+    assert figures[0] == figures[1]
+    check = data("train", file, *words, drop, "-o", model, "--force")["card"]["check"]
+    assert data(*check.split()[1:])["gap"] >= 0.0
+    rows = data("compare", file, "--categories", "town", drop, "-o", tmp_path / "c", "--method", "SVM", "-C", "1")
+    assert rows["ok"] is True
+    np.savez(tmp_path / "a.npz", X=FRAME[["x"]], y=FRAME.kind.to_numpy(str))
+    assert "goes with tables" in refused("train", tmp_path / "a.npz", drop)
+    holed.assign(kind=None).to_csv(tmp_path / "none.csv", index=False)
+    assert "no row has a label" in refused("train", tmp_path / "none.csv", "--label", "kind", drop)
+
+
+def test_lists_are_ranked_query_by_query(tmp_path: Path) -> None:
+    """Ranks count from 1 in every query; average precision is said to be a mean over so many."""
+    table, model = tmp_path / "q.csv", tmp_path / "m.refsolve"
+    frame = FRAME[["x", "kind"]].assign(query=np.arange(N) // 10)
+    frame.to_csv(table, index=False)
+    words = ("--model", "ap", "--positive", "up", "--label", "kind", "--group", "query", "--holdout", "0.5")
+    shown = run("train", table, *words, "-o", model)
+    assert "12 queries (query)" in " ".join(shown.stderr.split())
+    assert re.search(r"examples +queries +mean average precision", shown.stdout)
+    assert re.search(r"holdout +60 +6 ", shown.stdout)
+    assert re.search(r"random order \(holdout\) +60 +6 ", shown.stdout)
+    assert data("evaluate", model, table)["accuracy"]["queries"] == 12
+    run("predict", model, table, "-o", tmp_path / "p.csv")
+    found = pd.read_csv(tmp_path / "p.csv")
+    assert list(found.columns) == ["query", "rank", "score", "predicted"]
+    assert found["query"].tolist() == frame["query"].tolist()
+    for _, part in found.groupby("query"):
+        ordered = part.sort_values("rank")
+        assert ordered["rank"].tolist() == list(range(1, 11))
+        assert (np.diff(ordered["score"]) <= 0).all()
+    frame.drop(columns="query").to_csv(table, index=False)
+    run("predict", model, table, "-o", tmp_path / "p.csv", "--force")
+    assert sorted(pd.read_csv(tmp_path / "p.csv")["rank"]) == list(range(1, N + 1))
+    assert "no column 'query'" in refused("evaluate", model, table)
+
+
+@pytest.mark.parametrize(("n", "positives"), [(1, 1), (4, 1), (5, 2), (5, 5)])
+def test_average_precision_of_a_random_order_is_the_mean_over_all_orders(n: int, positives: int) -> None:
+    ranks = combinations(range(1, n + 1), positives)
+    found = [np.mean([(j + 1) / rank for j, rank in enumerate(chosen)]) for chosen in ranks]
+    assert _random_order(n, positives) == pytest.approx(np.mean(found), rel=1e-12)
 
 
 # -- silence, and numbers for people ----------------------------------------------------------------

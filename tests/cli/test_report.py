@@ -63,6 +63,20 @@ def test_html_is_well_formed_escaped_and_alone() -> None:
         assert text in page.text
 
 
+def test_commands_in_a_text_are_code_and_open_nothing() -> None:
+    """Between backticks is code; a single one, and markup in it, stay text."""
+    text = "`refsolve audit` takes <b> it, ` and `<i>` or *this*"
+    found = Document("t", (Paragraph(text), table("", ("a",), [("1",)], note="see `x`")), None, {})
+    page = render_html(found)
+    for part in ("<code>refsolve audit</code>", "<code>x</code>", "&lt;b&gt;", "&lt;i&gt;"):
+        assert part in page
+    assert "<b>" not in page + MarkdownIt().render(render_markdown(found))
+    assert "<code>refsolve audit</code>" in MarkdownIt().render(render_markdown(found))
+    single = Document("t", (Paragraph("a ` b"),), None, {})
+    assert "a ` b" in render_html(single)
+    assert "a ` b" in MarkdownIt().render(render_markdown(single))
+
+
 def test_markdown_reads_as_the_same_text() -> None:
     page = Page(MarkdownIt("commonmark").enable("table").render(render_markdown(DOCUMENT)))
     assert {"h1", "table", "pre"} <= page.seen

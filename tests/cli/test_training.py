@@ -194,7 +194,8 @@ def test_a_model_that_is_there_is_kept(csv: Path) -> None:
 @pytest.mark.parametrize("words", [("-k", "1"), ("-k", "2"), ("-k", "2", "--truncated")])
 def test_logistic_models(csv: Path, words: tuple[str, ...]) -> None:
     shown = data(csv, "--model", "logistic", *words, "--tol", "1e-5", "--scale", "none")
-    assert shown["title"].startswith("Top-k logistic regression trained on ")
+    name = "Multinomial logistic regression" if words == ("-k", "1") else "Top-k logistic regression"
+    assert shown["title"].startswith(f"{name} trained on ")
     gap = "certified relative duality gap"
     gap += " of the last convex step" if "--truncated" in words else ""
     assert shown["model"][gap] <= 1e-5

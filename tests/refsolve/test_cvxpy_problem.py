@@ -204,7 +204,7 @@ def test_nothing_is_known_before_a_solve():
     ("name", "given", "error", "says"),
     [
         ("simplex.projektion", {}, UnknownProblemError, "simplex.projection"),
-        ("simplex.projection", {}, InvalidParameterError, "a = 'missing'"),
+        ("simplex.projection", {}, InvalidParameterError, "a is missing"),
         ("simplex.projection", {"a": [0.5], "k": 2}, InvalidParameterError, "k"),
         ("truncated_topk_entropy.value", {}, InvalidParameterError, "least of several convex"),
         ("ap_ramp.primal", {}, InvalidParameterError, "has no dual"),

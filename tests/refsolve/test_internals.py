@@ -239,14 +239,14 @@ def test_psi_k_is_the_k_th_largest_of_all_margin_violations():
     ("problem", "given", "message"),
     [
         ("simplex.project", {"a": [1.0]}, "simplex.projection"),
-        ("simplex.projection", {}, "a = 'missing'"),
+        ("simplex.projection", {}, "a is missing"),
         ("simplex.projection", {"a": [1.0], "k": 2}, "k = 2: expected one of: r"),
         ("box.projection", {"a": [1.0], "rho": 1.0}, "no rho: this set has none"),
         ("softmax.prox", {"v": [1.0]}, "problem = 'softmax.prox'"),
         ("ova_hinge.value", {"scores": [1.0, 2.0], "y": 0}, "problem = 'ova_hinge.value'"),
         ("softmax.value", {"scores": [1.0, 2.0], "y": 0, "k": 1}, "k = 1"),
         ("average_precision.value", {"scores": [1.0, 2.0], "y": [0, 1], "k": 1}, "k = 1"),
-        ("average_precision.value", {"scores": [1.0, 2.0]}, "y = 'missing'"),
+        ("average_precision.value", {"scores": [1.0, 2.0]}, "y is missing"),
     ],
 )
 def test_what_has_no_internals_and_bad_arguments_are_named(problem, given, message):

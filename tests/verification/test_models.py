@@ -105,7 +105,7 @@ W_SIDE, A_SIDE = r"the primal side \(W\)", r"the dual side \(A\) has objective"
     [
         (ERM, wrong_c, f"optimal for C/n in the place of C.*{W_SIDE}"),
         (ERM, gives(lambda W, A: W, **EARLY), f"{W_SIDE} has objective .*, a certified witness"),
-        (ERM, gives(lambda W, A: (W, A), **EARLY), f"gap .* promised 1e-06.*{A_SIDE}"),
+        (ERM, gives(lambda W, A: (W, A), **EARLY), f"gap .* declared tolerance 1e-06.*{A_SIDE}"),
         (ERM, wrong_k, "optimal for k = "),
         (ERM, gives(lambda W, A: W, variant="beta"), "optimal for the loss topk_hinge_beta"),
         (ERM, LAST_CLASS, W_SIDE),

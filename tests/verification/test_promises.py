@@ -16,6 +16,7 @@ from verification.instances.instance import Instance
 from verification.problems.problem import fast_candidate
 from verification.reference_solvers.projections import beta
 from verification.reference_solvers.promised import PROMISED
+from verification.report.run_report import unjudged_table
 from verification.verdicts import accuracy_contract
 from verification.verdicts.run import round_up
 from verification.verdicts.verdict import Judgement, Verdict
@@ -80,7 +81,7 @@ def test_a_promise_takes_the_place_of_rounding_and_no_less():
     near, far = (Candidate(np.array([0.65 + e, 0.35 - e, 0.0])) for e in (1e-4, 1e-2))
     with accuracy_contract.held(lambda: 1e-3):
         assert certificates.judge(instance, near).ok
-        assert "the bound of the promised 0.001, 0.00" in certificates.judge(instance, far).message
+        assert "the bound at the declared tolerance 0.001, 0.00" in certificates.judge(instance, far).message
     assert "the rounding-error bound" in certificates.judge(instance, near).message
 
 
@@ -212,6 +213,28 @@ def test_k_beside_the_length_and_nothing_judged(short):
     name = "k > len(a)" if short else "ValueError: not today"
     assert report.refused == {name: report.counts["skipped"]}
     assert ("nothing was judged" in report.summary()) is not short
+
+
+def test_no_accuracy_is_recommended_that_is_none():
+    report = verify(lambda a, r=1.0, rho=0.0: beta(a, 1, r, rho), PROBLEM, fixed={"k": 2}, shrink=False)
+    assert report.passes_at > 0.01
+    assert "no --accuracy up to 0.01 passes (worst in" in report.accuracy_lines()[0]
+
+
+def test_a_reason_stands_once_with_its_checks():
+    report = verify(lambda a, r=1.0: beta(a, 2, r), PROBLEM, fixed={"k": 2}, shrink=False)
+    shown = unjudged_table(report)
+    found = {row[3]: row for row in shown.rows}
+    assert len(found) == len(shown.rows) <= 13
+    said = {}
+    for (_, check), reasons in report.tally.reasons.items():
+        for reason, n in reasons.items():
+            said.setdefault(reason, {})[check] = n
+    for reason, checks in said.items():
+        if reason in found:
+            names = ", ".join(checks) if len(checks) <= 3 else f"{len(checks)} checks"
+            assert found[reason][1:3] == (str(sum(checks.values())), names)
+    assert sum(int(row[1]) for row in shown.rows) == sum(map(sum, (c.values() for c in said.values())))
 
 
 def test_on_the_command_line_and_again_from_the_file(tmp_path, monkeypatch):

@@ -65,6 +65,7 @@ class Settings:
     index_base: int | None = None
     separator: str | None = None
     rare_classes: str | None = None
+    drop_unlabelled: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,8 @@ def load(
             f"splits={settings.splits} goes with one file, of which parts are drawn; leave --splits out"
         )
     roles = Roles(settings.label, ignore=settings.ignore, privileged=settings.privileged, header=settings.header,
-                  features=settings.features, index_base=settings.index_base, separator=settings.separator)  # fmt: skip
+                  features=settings.features, index_base=settings.index_base, separator=settings.separator,
+                  drop_unlabelled=settings.drop_unlabelled)  # fmt: skip
     bare = replace(roles, privileged=(), spare=settings.privileged)  # of the test part
     if settings.gram is not None:
         if not validation is test is None:

@@ -67,11 +67,18 @@ def group() -> Any:
     return option("ap: column or array of queries, each ranked by itself; svm: qid.")
 
 
+def drop_unlabelled() -> Any:
+    """The field of what becomes of examples without a label."""
+    words = "Tables: leave out the examples whose label is missing. Default: they are refused."
+    return option(words, False, "--drop-unlabelled")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Labelled(Files):
     """Of commands that read one label for each example."""
 
     label: str | None = label()
+    drop_unlabelled: bool = drop_unlabelled()
     positive: str | None = option("Make two classes of the labels: this one, and all others.")
 
 
@@ -190,6 +197,8 @@ def for_model(
     roles = replace(
         roles, labelled=labelled, spare=model.apart, features=roles.features or features
     )
+    if not labelled and tabular:  # queries need not be there
+        roles = replace(roles, group=roles.group or model.group)
     if model.labels:
         labels = model.labels if named else words(roles.label)
         roles = replace(roles, label=None, labels=labels if labelled else ())

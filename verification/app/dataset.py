@@ -25,7 +25,7 @@ class Roles:
     indicator (default ``Y``). ``features``: the columns, or the array, tensor or dataset, of features; default
     all that have no other role, ``X``. ``header``: whether the first row of a CSV file has names, ``index_base``:
     at which index svm files begin; None where the file has to tell. ``separator``: between the fields of a table in
-    text; None: by the suffix.
+    text; None: by the suffix. ``drop_unlabelled``: rows of a table without a label are left out, not refused.
     """
 
     label: str | None = None
@@ -40,6 +40,7 @@ class Roles:
     header: bool | None = None
     index_base: int | None = None
     separator: str | None = None
+    drop_unlabelled: bool = False
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -152,12 +153,11 @@ class Examples:
             )
             name = f"label {self.apart[0]}: " if self.apart else "label: "
             parts.append(f"{name}{m} classes ({kind})")
-        for name, held in (
-            ("weights", self.weight),
-            ("queries", self.group),
-            ("privileged", self.Z),
-        ):
-            parts += [name] if held is not None else []
+        parts += ["weights"] * (self.weight is not None)
+        if self.group is not None:
+            parts.append(f"{len(np.unique(self.group))} queries ({self.grouped})")
+        if self.Z is not None:
+            parts.append(f"privileged: {_shown(list(map(str, self.Z)))}")
         return f"{self.source.name}: {'; '.join([*parts, *self.notes])}"
 
     @property
@@ -179,8 +179,12 @@ class Examples:
 
 
 def _few(names: Sequence[str], kind: str, named: bool) -> str:
-    shown = names if len(names) <= 6 else [*names[:3], "...", names[-1]]
-    return f"{len(names)} features ({kind})" + (f": {', '.join(shown)}" if named else "")
+    plural = "s" * (len(names) != 1)
+    return f"{len(names)} feature{plural} ({kind})" + (f": {_shown(names)}" if named else "")
+
+
+def _shown(names: Sequence[str]) -> str:
+    return ", ".join(names if len(names) <= 6 else [*names[:3], "...", names[-1]])
 
 
 def infinite(source: Path, place: str, value: float = np.inf) -> DataFileError:

@@ -18,7 +18,7 @@ from verification.app import mat_file
 from verification.app.csv_file import SEPARATED
 from verification.app.dataset import Examples, Known, Roles, infinite
 from verification.app.label_files import read_labels, typed_labels, with_indicator
-from verification.app.labels import MISSING, classes_of
+from verification.app.labels import MISSING, classes_of, unlabelled
 from verification.app.multilabel import indicator, with_csr
 from verification.app.preprocessing import numbers
 from verification.app.svm_file import read_svm
@@ -31,7 +31,7 @@ from verification.app.tables import (
     read_columns,
     read_csv,
 )
-from verification.errors import DataFileError
+from verification.errors import DataFileError, InvalidArgumentError
 from verification.instances import npz
 from verification.instances.files import check_regular
 
@@ -88,6 +88,9 @@ def read(
         else:
             check_regular(source)
             found = _file(source, suffix, own, known)
+        plain = labels is None and roles.labels is None
+        if roles.drop_unlabelled and not (plain and suffix_of(source) in (*SEPARATORS, *COLUMNS)):
+            raise _not_dropped(source)
         if labels is None:
             return found
         if roles.labels is not None:
@@ -104,6 +107,13 @@ def read(
         raise DataFileError(
             f"{source} holds more than the memory of this machine; train on a part of it"
         ) from None
+
+
+def _not_dropped(source: Path) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        f"{source}: --drop-unlabelled goes with tables that are read into memory, one label in a column; expected "
+        "labels for all examples: leave those without one out of the file"
+    )
 
 
 def suffix_of(path: Path) -> str:
@@ -125,6 +135,8 @@ def read_rows(
         X = rows(found.X if found.sparse else numbers(found))
         X.columns = None if found.columns is None else list(found.columns)
         return X, found.y, found
+    if roles.drop_unlabelled:
+        raise _not_dropped(path)
     X = _source(path, roles if labels is None else replace(roles, label=None, labelled=False))
     if not len(X):
         raise DataFileError(f"{path} has no examples; expected at least one row")
@@ -178,7 +190,9 @@ def _examples(table: Table, roles: Roles, known: Known) -> Examples:
     several = [table.find(c) for c in roles.labels or ()] if roles.labelled else []
     last = names[-1] if roles.labelled and roles.labels is None else None
     label = last if roles.label is None else table.find(roles.label)
-    weight, group = (None if c is None else table.find(c) for c in (roles.weight, roles.group))
+    optional = not roles.labelled and roles.group in roles.spare and roles.group not in names
+    asked = (roles.weight, None if optional else roles.group)
+    weight, group = (None if c is None else table.find(c) for c in asked)
     privileged, ignored, chosen = (
         [table.find(c) for c in many] for many in (roles.privileged, roles.ignore, roles.features)
     )
@@ -192,12 +206,9 @@ def _examples(table: Table, roles: Roles, known: Known) -> Examples:
     kept = chosen or [name for name in names if name not in (*apart, *stored)]
     if not kept:
         raise DataFileError(f"{table.source} has no features; expected a column that has no role")
-    y = None
+    y, kept_rows = None, None
     if label is not None:
-        y = classes_of(
-            table.source, typed_labels(table, label), lambda i: table.place(i, label).rpartition(", column")[0],
-            known.classes,
-        )  # fmt: skip
+        y, kept_rows = _classes(table, label, roles.drop_unlabelled, known)
     elif roles.labels is not None and roles.labelled:
         held = np.column_stack([table.values(c) for c in several]) if several else np.empty((0, 0))
         y = indicator(table.source, held, several, table.place)
@@ -206,7 +217,10 @@ def _examples(table: Table, roles: Roles, known: Known) -> Examples:
     if listed_column:
         found = _matrix_file(table.source, Roles(features=(kept[0],), labelled=False), known)
         X, named, place = found.X, False, found.place
-    return Examples(
+    notes = [*table.notes, *map(LEFT_OUT.format, stored)]
+    if kept_rows is not None:
+        notes.append(f"{len(table.columns[names[0]]) - len(kept_rows)} rows without a label left out")
+    found = Examples(
         table.source,
         _features(table, kept) if X is None else X,
         y,
@@ -219,9 +233,30 @@ def _examples(table: Table, roles: Roles, known: Known) -> Examples:
         grouped=roles.group,
         labels=tuple(several),
         features=tuple(kept) if listed_column else roles.features,
-        notes=(*table.notes, *map(LEFT_OUT.format, stored)),
+        notes=tuple(notes),
         counts=table.counts,
     )
+    return found if kept_rows is None else found.part(kept_rows)
+
+
+def _classes(
+    table: Table, label: str, drop: bool, known: Known
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The labels, and the rows that have one where the others are to be dropped and there are any."""
+    column = table.text(label)
+    rows = np.flatnonzero(~unlabelled(column, table.typed)) if drop else np.arange(len(column))
+    if not len(rows):
+        raise DataFileError(f"{table.source}: no row has a label; name the column of labels with --label")
+    whole = len(rows) == len(column)
+    given = typed_labels(table, label) if whole else typed_labels(table, label, rows)
+    y = classes_of(
+        table.source, given, lambda i: table.place(int(rows[i]), label).rpartition(", column")[0], known.classes
+    )
+    if whole:
+        return y, None
+    full = np.empty(len(column), y.dtype)
+    full[rows] = y
+    return full, rows
 
 
 def _is_listed(column: np.ndarray) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from fast.data import COLUMNS, parts
 from verification.app.dataset import Examples, Roles
-from verification.app.labels import classes_of, listed
+from verification.app.labels import UNLABELLED, classes_of, listed
 from verification.app.multilabel import indicator
 from verification.app.tables import Table, as_csv, is_text, read_columns, read_csv
 from verification.errors import DataFileError
@@ -96,15 +96,16 @@ def _label_array(
     return typed_labels(table, table.find(column or "-1"))
 
 
-def typed_labels(table: Table, name: str) -> np.ndarray:
-    """A column of labels: text that is typed as dtype U, text that is not as objects."""
+def typed_labels(table: Table, name: str, rows: np.ndarray | None = None) -> np.ndarray:
+    """A column of labels, or some rows of it: text that is typed as dtype U, text that is not as objects."""
     column = table.text(name)
+    column = column if rows is None else column[rows]
     if not table.typed or column.dtype != object:
         return column
     if gaps := [i for i, entry in enumerate(column) if entry is None or entry == ""]:
         raise DataFileError(
             f"{table.source}, {table.place(gaps[0], name).partition(',')[0]}: the label is missing; expected "
-            "the name or number of a class: leave out examples whose class is not known"
+            f"the name or number of a class: {UNLABELLED}"
         )
     if (odd := next((e for e in column if not isinstance(e, str)), None)) is not None:
         raise DataFileError(

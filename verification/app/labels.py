@@ -11,6 +11,8 @@ from verification.errors import DataFileError
 
 #: What stands in a text file for a value that is not known, in any case: of features, labels, queries, weights.
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "<na>", "?"})
+#: How to go on where labels are missing.
+UNLABELLED = "--drop-unlabelled leaves the examples of a table out whose label is missing"
 #: A label is a number or a name; one that is longer is a part of the file that went astray.
 LONGEST_LABEL = 1000
 #: More classes than this are believed of numbers only where each has two examples on average.
@@ -34,6 +36,16 @@ def listed(names: Iterable[object], most: int = 8) -> str:
 def is_number(text: str) -> bool:
     """Whether pandas reads it as a number; Python also takes 1_0 and digits of other scripts."""
     return _NUMBER.fullmatch(text) is not None
+
+
+def unlabelled(column: np.ndarray, typed: bool) -> np.ndarray:
+    """Which entries of a column of labels are missing, (n,) booleans; text that is ``typed`` is a name but for ""."""
+    if column.dtype.kind == "f":
+        return np.isnan(column)
+    if column.dtype.kind not in "UO":
+        return np.zeros(len(column), bool)
+    missing = {""} if typed else MISSING
+    return np.array([e is None or (isinstance(e, str) and e.lower() in missing) for e in column.tolist()], bool)
 
 
 def classes_of(
@@ -99,8 +111,7 @@ def _check_names(source: Path, labels: list[Any], typed: bool, place: Place) -> 
             said = f"of {len(text)} characters" if long else repr(text or "")
             raise DataFileError(
                 f"{source}, {place(labels.index(text))}: the label is {said}; expected the name or "
-                "number of a class: leave out examples whose class is not known, and write a class of "
-                "that name otherwise"
+                f"number of a class: {UNLABELLED}; a class of that name is written otherwise"
             )
 
 
@@ -126,7 +137,7 @@ def _numbers(source: Path, y: np.ndarray, place: Place, known: bool) -> np.ndarr
                 + (
                     "measurements are put into classes first, or another label is named with --label"
                     if fraction
-                    else "leave out examples whose class is not known"
+                    else UNLABELLED
                 )
             )
         large = np.flatnonzero(np.abs(y) >= 2**53)  # 2**53 may be 2**53 + 1 that was rounded

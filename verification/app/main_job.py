@@ -223,7 +223,7 @@ def object_table(objects: Sequence[Declaration], reports: Sequence[Report]) -> T
         mine = [r for r in reports if r.problem.rpartition(".")[0] == declared.name]
         operations = ", ".join(dict.fromkeys(r.problem.rpartition(".")[2] for r in mine))
         if not mine:
-            mark = Cell("oracle only", "dim") if declared.oracle_only else Cell("-", "dim")
+            mark = Cell("refsolve only", "dim") if declared.oracle_only else Cell("-", "dim")
             rows.append((declared.name, operations, "-", "-", "-", "-", "", mark))
             continue
         counts: dict[str, int] = {v.value: sum(r.counts[v.value] for r in mine) for v in Verdict}

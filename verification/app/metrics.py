@@ -31,13 +31,17 @@ class Measured:
     most_frequent: str = ""
     balance: Mapping[str, float] = field(default_factory=dict)  # balanced accuracy; AUC, AP of two classes
     classes: tuple[tuple[str, int, float, float, float], ...] = ()  # examples, precision, recall, F1
+    queries: int | None = None  # over which average precision is a mean
+    random: float | None = None  # average precision of a random order
 
     @property
     def data(self) -> dict[str, Any]:
         """For JSON."""
         loss = {} if self.log_loss is None else {"log-loss": self.log_loss}
         each = {label: {"F1": f1, "AP": ap} for label, _, f1, ap in self.labels}
-        return {**self.shares, **self.balance, **loss, **({"labels": each} if each else {})}
+        queries = {} if self.queries is None else {"queries": self.queries}
+        queries |= {} if self.random is None else {"random order": self.random}
+        return {**self.shares, **self.balance, **loss, **queries, **({"labels": each} if each else {})}
 
     @property
     def by_class(self) -> dict[str, Any]:
@@ -78,7 +82,11 @@ def measure(model: Model, examples: Examples) -> Measured:
     if type(classifier).__name__ == "APSVM":
         prepared = model.estimator[:-1].transform(X) if hasattr(model.estimator, "steps") else X
         value = classifier.score(prepared, y, groups=examples.group)
-        return Measured(len(y), {"average precision": float(value)}, None, ())
+        groups = np.zeros(len(y)) if examples.group is None else examples.group
+        lists = [place[groups == name] for name in np.unique(groups)]
+        random = float(np.mean([_random_order(len(each), int(each.sum())) for each in lists]))
+        queries = None if examples.group is None else len(lists)
+        return Measured(len(y), {"average precision": float(value)}, None, (), queries=queries, random=random)
     from fast.metrics import topk_accuracy
 
     scores, classes = scores_of(model, X), classifier.classes_
@@ -95,6 +103,12 @@ def measure(model: Model, examples: Examples) -> Measured:
         constant={k: float(often[k - 1]) for k in tops}, most_frequent=str(model.names[counts.argmax()]),
         balance=_balance(scores, place, each), classes=each,
     )  # fmt: skip
+
+
+def _random_order(n: int, positives: int) -> float:
+    """Mean average precision over all orders of n: at rank k a positive has (P - 1)(k - 1)/(n - 1) above it."""
+    rank = np.arange(1, n + 1)
+    return float(np.mean((1.0 + (positives - 1) * (rank - 1) / max(n - 1, 1)) / rank))
 
 
 def _by_class(
@@ -168,12 +182,15 @@ def blocks(measured: Mapping[str, Measured]) -> list[Block]:
     """Shares in percent of each part, and what is confused in the last of them."""
     first = next(iter(measured.values()))
     names = [f"top-{k}" if isinstance(k, int) else str(k) for k in first.shares]
+    if first.queries is not None:
+        names = ["queries", *(f"mean {each}" for each in names)]
     more = list(dict.fromkeys(each for part in measured.values() for each in part.balance))
     columns = [*names, *more, *(["log-loss"] if first.log_loss is not None else [])]
     name, last = list(measured.items())[-1]
     rows: list[Sequence[str | Cell]] = []
     for part_name, part in measured.items():
-        cells = [f"{100 * share:.2f}" for share in part.shares.values()]
+        cells = [] if first.queries is None else [str(part.queries or 1)]
+        cells += [f"{100 * share:.2f}" for share in part.shares.values()]
         cells += [f"{100 * part.balance[each]:.2f}" if each in part.balance else "-" for each in more]
         loss = [] if part.log_loss is None else [f"{part.log_loss:.4f}"]
         rows.append((part_name, str(part.examples), *cells, *loss))
@@ -181,6 +198,10 @@ def blocks(measured: Mapping[str, Measured]) -> list[Block]:
         cells = [f"{100 * share:.2f}" for share in last.constant.values()]
         blank = [""] * (len(columns) - len(cells))
         kept = (f"always the most frequent ({name})", str(last.examples), *cells, *blank)
+        rows.append([Cell(text, "dim") for text in kept])
+    if last.random is not None:
+        cells = ["" if first.queries is None else str(last.queries or 1), f"{100 * last.random:.2f}"]
+        kept = (f"random order ({name})", str(last.examples), *cells[first.queries is None :])
         rows.append([Cell(text, "dim") for text in kept])
     title = "Accuracy in percent" if isinstance(next(iter(first.shares)), int) else "In percent"
     shown: list[Block] = [table(title, ("", "examples", *columns), rows, ("examples", *columns))]

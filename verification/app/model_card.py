@@ -3,7 +3,7 @@
 import hashlib
 import platform
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -19,7 +19,7 @@ FEW = 10
 
 
 def with_card(
-    document: Document, model: Model, examples: Examples, files: Sequence[Path], command: Sequence[str]
+    document: Document, model: Model, examples: Examples, sums: Mapping[str, str], command: Sequence[str]
 ) -> Document:
     """The report of a training with its model card at the end.
 
@@ -27,11 +27,10 @@ def with_card(
     ----------
     document : the report.
     model, examples : what was trained, and on what.
-    files : of examples and labels.
+    sums : SHA-256 of the files of examples and labels.
     command : of `refsolve audit`, as words; empty where that command does not take the model.
     """
     names = formulas(model)
-    sums = {str(file): checksum(file) for file in files}
     found = {"python": platform.python_version(), "numpy": np.__version__, "refsolve": model.written_by}
     check = shlex.join(command)
     use, limits = uses(model), limitations(model, examples, document)
@@ -44,7 +43,7 @@ def with_card(
         Paragraph(f"Intended use: {use}"),
         Paragraph(f"Limits: {' '.join(limits)}"),
     ]
-    card = {"sha256": sums, **names, "versions": found, "check": check, "intended use": use, "limits": limits}
+    card = {"sha256": dict(sums), **names, "versions": found, "check": check, "intended use": use, "limits": limits}
     return replace(document, blocks=(*document.blocks, *blocks), data={**document.data, "card": card})
 
 

@@ -100,6 +100,7 @@ def _described(model: Model) -> dict[str, Any]:
         **({"labels": list(model.labels)} if model.labels else {}),
         **({"features": list(model.features)} if model.features else {}),
         **({} if model.index_base is None else {"index_base": model.index_base}),
+        **({"trained_on": list(model.trained_on)} if model.trained_on else {}),
         "scaling": model.scale,
         "centred": bool(getattr(_steps(model)[1], "with_mean", False)),
         "imputation": model.impute,
@@ -267,11 +268,12 @@ def _model(given: Fields, members: list[str], where: str) -> Model:
     if positive is not None and classes.dtype != bool:
         raise given.refuse("positive", "null, where the classes are not false and true")
     features = (_names(given, "features", None) or ()) if "features" in given.data else ()
+    sums = (_names(given, "trained_on", None) or ()) if "trained_on" in given.data else ()
     base = given.take("index_base", "0 or 1", int) if "index_base" in given.data else None
     if base not in (None, 0, 1):
         raise given.refuse("index_base", "0 or 1")
     known = (columns, impute, categories, apart, positive, group, written_by)
-    model = Model(estimator, scale, *known, labels or (), features, base)
+    model = Model(estimator, scale, *known, labels or (), features, base, sums)
     if (
         certificate.data.get("certified") is not model.certified
         or certificate.number("tol") != found.tol

@@ -68,7 +68,7 @@ def values(text: str) -> tuple[float, ...]:
 
 def fit_path(
     classifier: Any, Cs: Sequence[float], X: Any, y: np.ndarray, options: dict[str, Any],
-    judged: tuple[Any, Any, Any] | None,
+    judged: tuple[Any, Any, Any],
 ) -> Path:  # fmt: skip
     """Train one model per C, each begun at the one before, and measure them on the examples ``judged``.
 
@@ -76,10 +76,6 @@ def fit_path(
     """
     from fast import regularization_path
 
-    if judged is None:
-        raise InvalidArgumentError(
-            "several values of C: expected examples to choose by; add --holdout 0.2, or --test FILE"
-        )
     found, (X_test, y_test, groups) = regularization_path(classifier, X, y, Cs, **options), judged
     if "k" not in classifier.get_params():
         ranks = "groups" in options

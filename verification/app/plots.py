@@ -89,9 +89,10 @@ def _ranking(model: Model, judged: Examples) -> Iterator[Picture]:
         ax.set(xlabel="recall", ylabel="precision", xlim=(0, 1.02), ylim=(0, 1.02), aspect="auto")
         ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
-    kind = "label" if model.labels else "query"
-    words = f"Precision over recall for {len(names)} {kind}(s)."
-    yield drawn(f"Precision–recall curve per {kind}", words, draw, (5.2, 4.0))
+    kind, plural = ("label", "labels") if model.labels else ("query", "queries")
+    many = f"the first {len(names)} of {len(curves)} {plural}" if len(curves) > LISTS else f"{len(names)} {kind}(s)"
+    words = f"Precision over recall for {many}."
+    yield drawn(f"Precision-recall curve per {kind}", words, draw, (5.2, 4.0))
 
 
 def drawn(

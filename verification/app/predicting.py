@@ -34,9 +34,9 @@ def predictions(
 ) -> Predictions:
     """What the model says of every example.
 
-    Columns: top_1, ..., top_k, the classes with the largest scores (for AP-SVM: rank, 1 for the largest
-    score, and score; where an example has several labels, and without k: labels, such as "a,b"); then
-    score_CLASS for each class, and probability_CLASS where the model has any.
+    Columns: top_1, ..., top_k, the classes with the largest scores (for AP-SVM: query, if the file says it,
+    rank, 1 for the largest score of a query, and score; where an example has several labels, and without k:
+    labels, such as "a,b"); then score_CLASS for each class, and probability_CLASS where the model has any.
     """
     import pandas as pd
 
@@ -48,9 +48,8 @@ def predictions(
     columns: dict[str, np.ndarray] = {}
     if type(classifier).__name__ == "APSVM":
         f = np.asarray(model.estimator.decision_function(X))
-        rank = np.empty(len(f), np.int64)
-        rank[np.argsort(-f, kind="stable")] = np.arange(1, len(f) + 1)
-        columns = {"rank": rank, "score": f, "predicted": classes[(f > 0.0).astype(int)]}
+        columns = {"rank": _ranks(f, examples.group), "score": f, "predicted": classes[(f > 0.0).astype(int)]}
+        columns = columns if examples.group is None else {"query": examples.group, **columns}
     else:
         many = int(getattr(classifier, "k", 1)) if k is None else k
         if not 1 <= many <= len(classes):
@@ -69,6 +68,16 @@ def predictions(
                 columns |= {f"probability_{c}": p[:, j] for j, c in enumerate(classes)}
     frame = pd.DataFrame(columns)
     return Predictions(frame, _written(frame, target))
+
+
+def _ranks(f: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
+    """1 for the largest score of a query, 2 for the next, ...; of equal scores the first row comes first."""
+    queries = np.zeros(len(f), int) if groups is None else np.unique(groups, return_inverse=True)[1]
+    order = np.lexsort((-f, queries))
+    starts = np.searchsorted(queries[order], queries[order])
+    rank = np.empty(len(f), np.int64)
+    rank[order] = np.arange(1, len(f) + 1) - starts
+    return rank
 
 
 def _written(frame: pd.DataFrame, target: Path) -> bytes:

@@ -35,6 +35,7 @@ class Model:
     labels : names of the labels, where an example has several
     features : the column of lists, array, tensor or dataset that the features are
     index_base : the index of the first feature in svm files
+    trained_on : SHA-256 of the files of the training data
     """
 
     estimator: Any
@@ -49,6 +50,7 @@ class Model:
     labels: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     index_base: int | None = None
+    trained_on: tuple[str, ...] = ()
 
     @property
     def known(self) -> Known:

@@ -46,16 +46,27 @@ TITLES = {
 
 #: Said once in every report of a certified model.
 MEANING = (
-    "Certified: no model has a training objective that is lower by more than the gap. It is the optimum of the "
-    "training problem; how good its answers are, the accuracies say."
+    "Certified: no model has a training objective that is lower by more than the gap. That is about the training "
+    "problem; the accuracies below say how good the answers are."
 )
+#: Said where nothing was held out.
+SEEN = (
+    "Measured on the training examples alone; on new ones accuracy is lower: --holdout 0.2 or --test FILE measures it."
+)
+#: What the parameters of the estimators are called in reports.
+NAMES = {"gamma": "smoothing gamma", "lam": "lambda, weight of the correcting function",
+         "fit_intercept": "bias per class", "k": "guesses k", "seconds": "training time"}  # fmt: skip
 
 
 def title_of(classifier: Any) -> str:
     """What a trained model is called; of two classes the loss has no k."""
     name = TITLES[type(classifier).__name__]
-    two = name.startswith("Top-k") and len(classifier.classes_) == 2
-    return {"Top-k SVM": "SVM", "Top-k logistic regression": "Logistic regression"}[name] if two else name
+    if not name.startswith("Top-k"):
+        return name
+    if len(classifier.classes_) == 2:
+        return {"Top-k SVM": "SVM", "Top-k logistic regression": "Logistic regression"}[name]
+    single = {"Top-k SVM": "Multiclass SVM", "Top-k logistic regression": "Multinomial logistic regression"}
+    return single[name] if classifier.k == 1 else name
 
 
 @dataclass(frozen=True)
@@ -150,6 +161,10 @@ def train(
         if odd := made.additional(test):
             say(f"{test.source.name}: columns that were not trained on are left out: {listed(odd)}")
     options = _options(model, examples)
+    if len(Cs) > 1 and test is None:
+        raise InvalidArgumentError(
+            f"C has {len(Cs)} values; expected examples to choose by: add --holdout 0.2, or --test FILE"
+        )
     with stage("made the kernels ready"):
         compile_kernels(classifier, examples.sparse)
     path: Path | None = None
@@ -161,6 +176,7 @@ def train(
             if len(Cs) == 1:
                 classifier.fit(prepared, examples.y, **options)
             else:
+                assert test is not None
                 path = _path(classifier, Cs, made, transform, prepared, options, examples, test)
                 classifier = path.best
         classifier.set_params(verbose=0)  # the bar was for this fit, not for whoever loads it
@@ -197,13 +213,11 @@ def _shown(
 
 def _path(
     classifier: Any, C: Sequence[float], made: Model, transform: Any, X: Any, options: dict[str, Any],
-    examples: Examples, test: Examples | None,
+    examples: Examples, test: Examples,
 ) -> Path:  # fmt: skip
-    judged = None
-    if test is not None:
-        given = made.fed(test)
-        y = aligned(test, made.labels) if made.labels else test.y
-        judged = (given if transform is None else transform.transform(given), y, test.group)
+    given = made.fed(test)
+    y = aligned(test, made.labels) if made.labels else test.y
+    judged = (given if transform is None else transform.transform(given), y, test.group)
     assert examples.y is not None
     return fit_path(classifier, C, X, examples.y, options, judged)
 
@@ -367,13 +381,18 @@ def describe(
         "epochs": int(classifier.n_iter_),
         "seconds": float(classifier.history_["time"][-1]),
     }  # fmt: skip
+    plain = {"gamma": 0.0, "truncated": False}  # what says nothing of the model is in the JSON alone
+    plain |= {"k": 1, "variant": "alpha"} if getattr(classifier, "k", None) == 1 else {}
     rows: list[tuple[str | Cell, ...]] = [
-        (name, Cell(_rounded(name, v), _tone(name, certified))) for name, v in facts.items()
+        (NAMES.get(name, name), Cell(_rounded(name, v), _tone(name, certified)))
+        for name, v in facts.items()
+        if name not in plain or v != plain[name]
     ]
     parts: list[Block] = [table("Model", ("", "value"), rows, note=MEANING if certified else "")]
     parts += [path.block] if path is not None else []
     parts += [Paragraph(text, "bad") for text in advice]
     parts += blocks(measured)
+    parts += [Paragraph(SEEN, "warn")] if len(measured) == 1 else []
     data = {
         "model": facts,
         "accuracy": {name: part.data for name, part in measured.items()},
@@ -388,7 +407,7 @@ def describe(
 
 def _rounded(name: str, value: object) -> str:
     if not isinstance(value, float):
-        return str(value)
+        return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
     return seconds(value) if name == "seconds" else number(value, 2 if "gap" in name else 4)
 
 

@@ -88,7 +88,7 @@ def named(instance: Instance, d: int) -> str:
     promised = accuracy_contract.current()
     if promised is None or slack(instance, d) == 1.0:
         return "the rounding-error bound"
-    return f"the bound of the promised {promised:g},"
+    return f"the bound at the declared tolerance {promised:g},"
 
 
 def distance(eps: float, d: int, spread: float, mass: float) -> float:

@@ -18,7 +18,7 @@ SINGLE = (
 )
 TINY = (
     "right if subnormal numbers count as zero, and the answer has none: they may be flushed, as by XLA and "
-    "-Ofast. A promise of accuracy does not excuse it; an xfail may"
+    "-Ofast. --accuracy does not excuse it; an xfail may"
 )
 
 

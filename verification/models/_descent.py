@@ -106,7 +106,7 @@ def judge(model: DescentTask, instance: Instance, given: Parts) -> Judgement:
         allowed = tol * last.scale + _slack(last)
         if last.gap > allowed:
             message = (
-                f"the last convex step has a relative gap of {last.relative_gap:.3g}, promised "
+                f"the last convex step has a relative gap of {last.relative_gap:.3g}, declared tolerance "
                 f"{tol:.3g}"
             )
             return _judgement(Verdict.FAIL, last, allowed, message)

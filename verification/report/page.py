@@ -46,8 +46,9 @@ def visible(value: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text with the characters escaped that Markdown would read as markup."""
-    return re.sub(r"([\\*_<|\[\]`])", r"\\\1", visible(text))
+    """Text with the characters escaped that Markdown would read as markup, but for `code` between backticks."""
+    parts = re.split(r"(`[^`|\\\n]+`)", visible(text))
+    return "".join(part if i % 2 else re.sub(r"([\\*_<|\[\]`])", r"\\\1", part) for i, part in enumerate(parts))
 
 
 def _widths(block: Table) -> list[str]:

@@ -27,8 +27,8 @@ from verification.report.environment import versions
 from verification.verdicts.run import Run
 from verification.verdicts.verdict import Result, Terms, Verdict
 
-#: Distinct reasons shown per check.
-REASONS = 10
+#: Reasons that are shown, and checks that are named beside one.
+REASONS, CHECKS = 12, 3
 #: Rows of a table of families.
 ROWS = 12
 
@@ -221,19 +221,23 @@ def mark(counts: Mapping[str, int], undecided: int = 0) -> Cell:
 
 
 def unjudged_table(report: Run) -> Table | None:
-    """Skipped and uncertain results with their reasons; None if there are none."""
-    rows: list[tuple[str | Cell, ...]] = []
+    """Skipped and inconclusive results, a row per reason with the checks that it is of; None if there are none."""
+    found: dict[tuple[str, str], Counter[str]] = {}
     for (verdict, check), said in report.tally.reasons.items():
-        if Verdict(verdict).is_bad:
-            continue
-        reasons = sorted(said.items(), key=lambda item: -item[1])
-        tone = _TONES[Verdict(verdict)]
-        for reason, n in reasons[:REASONS]:
-            rows.append((Cell(verdict, tone), check, str(n), reason or "no reason given"))
-        if more := reasons[REASONS:]:
-            n = sum(each for _, each in more)
-            rows.append((Cell(verdict, tone), check, str(n), "other reasons"))
-    columns = ("verdict", "check", "results", "reason")
+        if not Verdict(verdict).is_bad:
+            for reason, n in said.items():
+                found.setdefault((verdict, reason), Counter())[check] += n
+    order = sorted(found, key=lambda key: (key[0] != Verdict.INCONCLUSIVE.value, -found[key].total()))
+    rows: list[tuple[str | Cell, ...]] = []
+    for verdict, reason in order[:REASONS]:
+        each = found[verdict, reason]
+        checks = ", ".join(each) if len(each) <= CHECKS else f"{len(each)} checks"
+        cell = Cell(verdict, _TONES[Verdict(verdict)])
+        rows.append((cell, str(each.total()), checks, reason or "no reason given"))
+    if rest := order[REASONS:]:
+        total = sum(found[key].total() for key in rest)
+        rows.append((Cell("", "dim"), str(total), "", f"{len(rest)} other reasons, in the JSON report"))
+    columns = ("verdict", "results", "checks", "reason")
     return table("Not judged", columns, rows, ["results"]) if rows else None
 
 

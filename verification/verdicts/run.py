@@ -14,6 +14,8 @@ from verification.verdicts.verdict import Result, Verdict, plain
 
 #: Characters of an instance in a sentence.
 LONGEST = 100
+#: An accuracy above it is no accuracy: none is recommended.
+USEFUL = 0.01
 
 
 @dataclass(frozen=True)
@@ -128,8 +130,10 @@ class Run:
             what = "" if least.instance is None else least.instance.arguments_code()
             what = what if len(what) <= LONGEST else what[:LONGEST] + " ..."
             who = "all others pass" if self.tally.beyond else "passes"
-            where = f"{least.check}, {least.family}: {what}"
-            lines[0] += f"; {who} at --accuracy {round_up(least.accuracy):g} (worst in {where})"
+            said = f"{who} at --accuracy {round_up(least.accuracy):g}"
+            if least.accuracy > USEFUL:
+                said = f"no --accuracy up to {USEFUL:g} passes"
+            lines[0] += f"; {said} (worst in {least.check}, {least.family}: {what})"
         if self.tally.beyond:
             found = ", ".join(f"{n} in {check}" for check, n in self.tally.beyond.items())
             lines.append(f"results that no declared tolerance lets pass: {found}")

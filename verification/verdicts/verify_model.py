@@ -257,7 +257,7 @@ def _unproved(
     """The verdict on a gap that is above tol and hidden by the rounding of the answer itself."""
     proof, allowed = found
     primal = given.get("primal")
-    shown = f"gap {proof.gap / (proof.scale or 1):.3g} relative, promised {tol:.3g}"
+    shown = f"gap {proof.gap / (proof.scale or 1):.3g} relative, declared tolerance {tol:.3g}"
     if worse := "; ".join(filter(None, (_worse(model, instance, s, g) for s, g in given.items()))):
         message = f"{shown}: {worse}"
         return _judgement(Verdict.FAIL, model, proof, allowed, tol, primal, message)
@@ -274,7 +274,7 @@ def _pair(
         if not _excused(instance, proof, tol):
             return _unproved(model, instance, found, tol, {"primal": primal, "dual": dual})
         return _judgement(Verdict.PASS, model, proof, allowed, tol, primal)
-    excess = f"gap {proof.gap / (proof.scale or 1):.3g} relative, promised {tol:.3g}"
+    excess = f"gap {proof.gap / (proof.scale or 1):.3g} relative, declared tolerance {tol:.3g}"
     blamed = (_worse(model, instance, "primal", primal), _worse(model, instance, "dual", dual))
     named = "; ".join(filter(None, blamed)) or "neither side alone is proved wrong, the pair is"
     message = f"{excess}: {named}; {_terms(proof)}"
@@ -334,7 +334,7 @@ def _one_side(
         return _judgement(Verdict.PASS, model, proof, allowed, tol, primal)
     if worse := _worse(model, instance, side, given):
         excess = proof.gap / (proof.scale or 1)
-        message = f"{worse}: suboptimal by up to {excess:.3g} relative, promised {tol:.3g}"
+        message = f"{worse}: suboptimal by up to {excess:.3g} relative, declared tolerance {tol:.3g}"
         return _judgement(Verdict.FAIL, model, proof, allowed, tol, primal, message)
     message = (
         "neither optimal nor proved worse than a witness, whose own gap is "

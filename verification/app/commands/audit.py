@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from verification.app.console import say, stage, warnings_as_lines
-from verification.app.data_options import Columns, label
+from verification.app.data_options import Columns, drop_unlabelled, label
 from verification.app.options import argument, command, option
 from verification.errors import InvalidArgumentError
 from verification.report.document import Document
@@ -44,6 +44,7 @@ class Options(Columns):
     weight: Path | None = option("Weights of the examples, .npy or .csv.")
     dual: Path | None = option("Of a hinge: dual variables (n, m), .npy or .csv.")
     label: str | None = label()
+    drop_unlabelled: bool = drop_unlabelled()
     refit: bool = option("Train a better model, too.", False, "--refit")
     tol: float = option("Relative gap, for the verdict and --refit.", 1e-3)
     holdout: float | None = option("Of a model: its --holdout in training, whose examples are left out here, too.")

@@ -94,7 +94,7 @@ def compare(options: Options) -> Document:
     parts = (o.train, o.validation, o.test)
     labels = (o.labels_file, o.validation_labels, o.test_labels)
     same = ("extend_grid", "tol", "scale", "splits", "seed", "label", "gram", "impute", "positive", "header",
-            "index_base", "separator", "rare_classes")  # fmt: skip
+            "index_base", "separator", "rare_classes", "drop_unlabelled")  # fmt: skip
     several = ("categories", "ignore", "privileged", "features")
     given: dict[str, Any] = {name: getattr(o, name) for name in same}
     given |= {name: words(getattr(o, name)) for name in several}

@@ -17,7 +17,7 @@ from verification.app.data_options import (
 )
 from verification.app.options import command, option
 from verification.errors import InvalidArgumentError
-from verification.report.document import Document
+from verification.report.document import Document, Paragraph
 
 app = typer.Typer(add_completion=False)
 
@@ -44,6 +44,7 @@ def evaluate(options: Options) -> Document:
         refsolve evaluate flowers.refsolve test.csv -o test.html
     """
     from verification.app.metrics import blocks, measure
+    from verification.app.model_card import checksum
     from verification.app.model_file import load_model
     from verification.app.plots import pictures
     from verification.app.training import check_files, title_of
@@ -63,7 +64,12 @@ def evaluate(options: Options) -> Document:
     data = {"accuracy": measured.data, "examples": measured.examples, "confused": measured.confused,
             **measured.by_class}  # fmt: skip
     title = f"{title_of(found.classifier)} on {o.file.name}"
-    document = Document(title, tuple(blocks({o.file.name: measured})), None, data)
+    shown = blocks({o.file.name: measured})
+    if found.trained_on and checksum(o.file) in found.trained_on:
+        seen = f"The model was trained on {o.file.name}, or a part of it: on new examples accuracy is lower."
+        shown.append(Paragraph(seen, "warn"))
+        data["training data"] = True
+    document = Document(title, tuple(shown), None, data)
     if o.output is not None:
         check_files(beside(o.output), o.force)
         replace_files(rendered(replace(document, appendix=pictures(found, examples)), o.output))

@@ -22,15 +22,18 @@ def list_objects() -> Document:
             s.name,
             s.title,
             ", ".join(s.operations),
-            Cell("oracle only", "dim")
+            Cell("refsolve only", "dim")
             if s.oracle_only
-            else Cell("oracle, fast", "good")
+            else Cell("refsolve, fast", "good")
             if s.in_fast
-            else Cell("oracle", "warn"),
+            else Cell("refsolve", "warn"),
         )
         for s in objects
     ]
-    columns = ("kind", "name", "what", "operations", "in")
-    note = "A problem is NAME.OPERATION, e.g. topk_simplex_alpha.projection; `refsolve show NAME` says more."
+    columns = ("kind", "name", "what", "operations", "packages")
+    note = (
+        "A problem is NAME.OPERATION, e.g. topk_simplex_alpha.projection; `refsolve show NAME` says more. refsolve: "
+        "solved in CVXPY; fast: computed by numba."
+    )
     blocks = (table(f"{len(objects)} objects", columns, rows, note=note),)
     return Document("Objects", blocks, None, {"objects": [asdict(s) for s in objects]})

@@ -6,7 +6,7 @@ from pathlib import Path
 import typer
 
 from verification.app.console import say, stage, wrote
-from verification.app.data_options import DataFile, Files, ModelFile, for_model
+from verification.app.data_options import DataFile, Files, ModelFile, for_model, group
 from verification.app.options import command, option
 from verification.report.document import Document
 
@@ -21,6 +21,7 @@ class Options(Files, DataFile, ModelFile):
         "Predictions, .csv or .parquet. Default: FILE's name with .predictions.csv.", None, "--output", "-o"
     )  # fmt: skip
     k: int | None = option("Labels per example, best first; default: the model's k.", None, "-k")
+    group: str | None = group()
     scores: bool = option("Write the scores of all classes, and their probabilities.", True)
 
 
@@ -29,7 +30,7 @@ def predict(options: Options) -> Document:
     """Label examples with a trained model: best labels, scores, probabilities.
 
     Columns go by their names, in any order; those of the training data that were no features, such as
-    the label, may be there or not.
+    the label, may be there or not. A ranker's ranks are those within each query, if the file says which.
 
         refsolve predict flowers.refsolve new.csv -k 2
         refsolve predict flowers.refsolve new.parquet -o labels.parquet

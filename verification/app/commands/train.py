@@ -91,7 +91,7 @@ def train(options: Options) -> Document:
     """
     from verification.app.dataset import Known
     from verification.app.io import read
-    from verification.app.model_card import with_card
+    from verification.app.model_card import checksum, with_card
     from verification.app.model_file import SUFFIX
     from verification.app.path import values
     from verification.app.training import check_target, save, split_holdout
@@ -135,8 +135,10 @@ def train(options: Options) -> Document:
         verbose=int(sys.stderr.isatty()), **given,
     )  # fmt: skip
     parts = [file for file in (o.file, o.labels_file) if file is not None]
-    carded = with_card(trained.document, trained.model, examples, parts, _check(o, trained.model, target))
-    wrote(*save(replace(trained, document=carded), target))
+    sums = {str(file): checksum(file) for file in parts}
+    carded = with_card(trained.document, trained.model, examples, sums, _check(o, trained.model, target))
+    model = replace(trained.model, trained_on=tuple(sums.values()))
+    wrote(*save(replace(trained, model=model, document=carded), target))
     return replace(carded, blocks=trained.document.blocks)  # the card is in the files
 
 
@@ -149,6 +151,7 @@ def _check(o: Options, model: Any, target: Path) -> list[str]:
              "--holdout": o.holdout, "--seed": o.seed if o.holdout is not None else None,
              "--tol": 2 * o.tol}  # fmt: skip
     words = [str(word) for name, v in given.items() if v is not None for word in (name, v)]
+    words += ["--drop-unlabelled"] * o.drop_unlabelled
     words += [] if o.header is None else ["--header" if o.header else "--no-header"]
     files = [str(file) for file in (target, o.file, o.labels_file) if file is not None]
     return ["refsolve", "audit", *files, *words, *["--refit"] * hinge]
