@@ -17,11 +17,12 @@ import pytest
 from typer.testing import CliRunner
 
 from verification.cli import app
+from verification.derivations import discover as derivations
 from verification.errors import InvalidArgumentError
 from verification.exercises import Exercise, discover, find
 from verification.external import wire
 from verification.faulty_solvers import Mutant
-from verification.grading import judging, serve
+from verification.grading import judging, serve, sheet
 from verification.grading.example import example
 from verification.grading.judging import judged, mark_file, mark_program
 from verification.kit.loop import applicable
@@ -163,6 +164,37 @@ def test_whatever_is_handed_in_is_marked(
     assert mark.ok is (not said)
 
 
+def test_a_file_that_nobody_has_filled_in_is_not_judged(tmp_path: Path) -> None:
+    """At once, and not as a thousand crashes; a function that answers somewhere is no such file."""
+    for exercise in discover().values():
+        (tmp_path / "a.py").write_text(exercise.skeleton())
+        assert "is still to be written" in mark_file(exercise, str(tmp_path / "a.py")).why
+    (tmp_path / "a.py").write_text("def fooled(m, k):\n    print(m)\n    raise NotImplementedError\n")
+    assert "NotImplementedError" in (said := mark_file(find("fooled"), str(tmp_path / "a.py")).why)
+    assert "to be written" not in said
+
+
+@pytest.mark.parametrize(
+    ("formula", "shown"),
+    [
+        (r"$P = C\sum_i \max\{0, 1 - \langle x_i, w\rangle\} + \tfrac12\lVert w\rVert^2$ of $w$",
+         "P = C sum_i max {0, 1 - <x_i, w>} + 1/2 ||w||^2 of w"),
+        (r"$-\tfrac\gamma2x^2 + \tfrac{\gamma}{2C}\langle\mathbf 1, x\rangle^2 \ge \mathrm{rest}$",
+         "- gamma/2 x^2 + gamma/(2C) <1, x>^2 >= rest"),
+        (r"$D(\alpha)$ of $W_0^\top x$, $e^{u_j}$, $a_{i,y_i}$", "D(alpha) of W_0^T x, e^(u_j), a_(i,y_i)"),
+        ("costs 5 dollars", "costs 5 dollars"),
+    ],
+)  # fmt: skip
+def test_formulas_in_a_terminal_have_no_commands_of_latex(formula: str, shown: str) -> None:
+    assert sheet.plain_math(formula) == shown
+
+
+def test_no_derivation_shows_latex() -> None:
+    for task in derivations().values():
+        for text in (task.statement, *(step.text for step in task.steps)):
+            assert not re.search(r"\\|\$", sheet.plain_math(text)), text
+
+
 def test_an_argument_that_is_changed_is_noticed(tmp_path: Path) -> None:
     source = find("dual_value").key_source()
     (tmp_path / "a.py").write_text(source.replace("    rows =", "    A *= 1.5\n    rows =", 1))
@@ -215,7 +247,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run("--all", "--check", ".", "--csv", "marks.csv", code=1)
     with open("marks.csv") as file:
         marks = [(row["who"], row["mark"]) for row in csv.DictReader(file)]
-    assert marks == [("", "wrong"), ("ann", "passed")]
+    assert marks == [("", "cannot be run"), ("ann", "passed")]
     for words in (
         ("nothing",), ("--hint", "1"), ("fooled", "--key", "--hint", "1"), ("--all",), ("fooled", "--csv", "x"),
         ("fooled", "--check", "missing.py"), ("--all", "--check", "missing"),

@@ -92,7 +92,7 @@ def _ranking(model: Model, judged: Examples) -> Iterator[Picture]:
     kind, plural = ("label", "labels") if model.labels else ("query", "queries")
     many = f"the first {len(names)} of {len(curves)} {plural}" if len(curves) > LISTS else f"{len(names)} {kind}(s)"
     words = f"Precision over recall for {many}."
-    yield drawn(f"Precision-recall curve per {kind}", words, draw, (5.2, 4.0))
+    yield drawn(f"Precision–recall curve per {kind}", words, draw, (5.2, 4.0))
 
 
 def drawn(

@@ -3,9 +3,11 @@
 The file is loaded by its path, whatever it is called; what is wrong with it is said with its line.
 """
 
+import ast
 import importlib.util
 import inspect
 import sys
+import textwrap
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -30,6 +32,10 @@ def load(target: str) -> Callable[..., Any]:
     path, _, name = target.rpartition(":")
     module = _module(Path(path))
     if callable(function := getattr(module, name, None)):
+        if _is_blank(function):
+            raise InvalidArgumentError(
+                f"{name} in {Path(path).name} is still to be written: replace `raise NotImplementedError` by an answer"
+            )
         return function
     own = [
         f"{n}{inspect.signature(f)}"
@@ -40,6 +46,18 @@ def load(target: str) -> Callable[..., Any]:
     raise InvalidArgumentError(
         f"no function {name!r} in {Path(path).name}: {there}; hand in FILE.py:NAME for another name"
     )
+
+
+def _is_blank(function: Callable[..., Any]) -> bool:
+    """Whether all that it does is to raise NotImplementedError."""
+    try:
+        node = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    except (OSError, TypeError, SyntaxError):
+        return False
+    if not isinstance(node, ast.FunctionDef):
+        return False
+    body = [ast.unparse(each) for each in node.body[ast.get_docstring(node) is not None :]]
+    return len(body) == 1 and body[0].startswith("raise NotImplementedError")
 
 
 def _module(path: Path) -> ModuleType:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +41,13 @@ OWN = (
 )
 
 
+#: An argument of a fraction, and what stands for commands of LaTeX that are no words.
+_PART = r"\{[^{}]*\}|\\[a-z]+|\w"
+_SIGNS = {r"\lVert ": " ||", r"\lVert": " ||", r"\rVert": "|| ", r"\langle ": " <", r"\langle": " <", r"\rangle": "> ",
+          r"\ge": " >=", r"\le": " <=", r"^\top": "^T ", r"\nabla": " grad ", r"\bigl": "", r"\bigr": "",
+          r"\,": " ", r"\ ": " "}  # fmt: skip
+
+
 def listing() -> Document:
     """All exercises."""
     rows = [(str(e.lecture), e.name, e.title) for e in discover().values()]
@@ -60,11 +68,32 @@ def listing() -> Document:
     return Document("Exercises", blocks, None, data)
 
 
+def plain_math(text: str) -> str:
+    """Formulas between dollars as a terminal has them, in the notation of `refsolve show`."""
+    return re.sub(r"\$([^$]+)\$", lambda found: _plain_formula(found[1]), text)
+
+
+def _plain_formula(formula: str) -> str:
+    def fraction(found: re.Match[str]) -> str:
+        over, under = found[1].strip("{}"), found[2].strip("{}")
+        return f"{over}/({under}) " if re.fullmatch(r"\w{2,}|.* .*", under) else f"{over}/{under} "
+
+    text = re.sub(rf"\\tfrac\s*({_PART})\s*({_PART})", fraction, formula)
+    text = re.sub(r"\\math(?:rm|bf)\s*(?:\{(\w+)\}|(\w))", lambda found: f" {found[1] or found[2]} ", text)
+    for command, sign in _SIGNS.items():
+        text = text.replace(command, sign)
+    text = re.sub(r"\\([a-z]+)", r" \1 ", text)  # Greek letters, sum, max, sup, log
+    text = re.sub(r"([\^_])\{([^{}]*)\}", r"\1(\2)", text.replace("\\{", "{ ").replace("\\}", " }"))
+    text = re.sub(r"\s*([\^_])\s*|\s+(?=[,;.)])|(?<=\()\s+", r"\1", text)
+    return re.sub(r"\s+", " ", text).replace(" /", "/").replace("{ ", "{").replace(" }", "}").strip()
+
+
 def derivation(asked: Derivation) -> Document:
     """What is derived, step by step."""
-    blocks: list[Block] = [Paragraph(asked.statement), Code("Given", asked.given)]
+    blocks: list[Block] = [Paragraph(plain_math(asked.statement)), Code("Given", asked.given)]
     for step in asked.steps:
-        blocks += [Paragraph(f"{step.title}. {step.text}"), Code("To fill in", step.blank)]
+        text = plain_math(f"{step.title}. {step.text}")
+        blocks += [Paragraph(text), Code("To fill in", step.blank)]
     help_text = f"Start:  refsolve exercise {asked.name} --notebook {asked.name}.ipynb   (--for otter or nbgrader)"
     blocks.append(Paragraph(help_text, "dim"))
     data = {"name": asked.name, "lecture": asked.lecture, "statement": asked.statement}
