@@ -158,15 +158,15 @@ def _summary(report: Any) -> dict[str, Any] | None:
 
 
 def pytest_report_teststatus(report: Any, config: pytest.Config) -> tuple[str, str, Any] | None:
-    """Uncertain is a status of its own, and a pass says what of it is uncertain."""
+    """Inconclusive is a status of its own, and a pass says what of it is inconclusive."""
     found = _summary(report)
     if found is None:
         return None
-    uncertain = found["counts"].get("inconclusive", 0)
-    if report.skipped and uncertain and not hasattr(report, "wasxfail"):
-        return "uncertain", "u", ("UNCERTAIN", {"yellow": True})
-    if report.passed and uncertain and not hasattr(report, "wasxfail"):
-        return "passed", ".", f"PASSED ({uncertain} uncertain)"
+    inconclusive = found["counts"].get("inconclusive", 0)
+    if report.skipped and inconclusive and not hasattr(report, "wasxfail"):
+        return "inconclusive", "i", ("INCONCLUSIVE", {"yellow": True})
+    if report.passed and inconclusive and not hasattr(report, "wasxfail"):
+        return "passed", ".", f"PASSED ({inconclusive} inconclusive)"
     return None
 
 

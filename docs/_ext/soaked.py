@@ -48,5 +48,5 @@ def per_problem(record: dict[str, Any]) -> Html:
             f"{row['seconds']:,.0f}",
         )
         rows.append(cells)
-    head = ("problem", "solver", "instances", "pass", "alarms", "uncertain", "skipped")
+    head = ("problem", "solver", "instances", "pass", "alarms", "inconclusive", "skipped")
     return table((*head, "worst ratio", "seconds"), rows)

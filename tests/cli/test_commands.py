@@ -94,7 +94,7 @@ def test_show_says_why_there_is_no_twin(monkeypatch: pytest.MonkeyPatch) -> None
     from refsolve.models import svm
 
     monkeypatch.setattr(svm, "SPEC", replace(svm.SPEC, reason="because"))
-    assert "No fast twin: because." in run("show", "svm").stdout
+    assert "Not computed in fast: because." in run("show", "svm").stdout
 
 
 def test_show_takes_a_problem() -> None:

@@ -144,9 +144,9 @@ def test_a_large_instance_that_is_undecided_is_neither_passed_nor_skipped(suite,
     monkeypatch.setattr("verification.verdicts.verdict.SMALL", 0)
     undecided(monkeypatch, 10**6)
     found = run(suite, *command("right"), "-v", *only("agreement", "certified_gap"))
-    found.stdout.fnmatch_lines(["*agreement?random? UNCERTAIN*"])
+    found.stdout.fnmatch_lines(["*agreement?random? INCONCLUSIVE*"])
     found.stdout.fnmatch_lines(["* inconclusive: *agreement: no certificate today"])
-    expected = {"passed": many("certified_gap"), "uncertain": many("agreement")}
+    expected = {"passed": many("certified_gap"), "inconclusive": many("agreement")}
     assert expected.items() <= found.parseoutcomes().items()
     assert found.ret == 0
     alone = run(suite, *command("right"), *only("agreement"))
@@ -157,7 +157,7 @@ def test_a_pass_says_what_of_it_is_uncertain(suite, monkeypatch):
     monkeypatch.setattr("verification.verdicts.verdict.SMALL", 0)
     undecided(monkeypatch, 1)
     found = run(suite, *command("right"), "-v", *only("agreement"))
-    found.stdout.fnmatch_lines(["*agreement?random? PASSED (1 uncertain)*"])
+    found.stdout.fnmatch_lines(["*agreement?random? PASSED (1 inconclusive)*"])
 
 
 def test_a_function_may_end_its_process(suite):

@@ -116,7 +116,7 @@ def _document(
         *(section.table(records[name]) for name, (_, section) in TABLES.items()),
     ]
     blocks += [block for report in reports for block in failure_blocks(report)]
-    objections = [f"{name} is declared in refsolve and has no twin in fast" for name in missing]
+    objections = [f"{name} is declared in refsolve and is not computed in fast" for name in missing]
     objections += [text for found in declared.values() for text in found]
     objections += [
         f"{', '.join(map(str, record.names.values()))}: {record.objection}"

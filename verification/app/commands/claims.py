@@ -37,7 +37,7 @@ class Options:
     seed: int = option("Seed of the random instances.", 0)
     instances: int | None = option("Random instances per claim instead of its own number.")
     only: str = option('Only claims whose number contains this text, e.g. "Table 1".', "")
-    markdown: Path | None = option("Also write the ledger to this file.")
+    markdown: Path | None = option("Also write the table to this file, as Markdown.")
 
 
 @command(app)
@@ -81,4 +81,4 @@ def claims(options: Options) -> Document:
     blocks += [Paragraph(text, "bad") for text in passed_over]
     ok = bool(results) and all(r.ok for r in results) and not passed_over
     data = {"claims": [r.to_dict() for r in results], "passed_over": passed_over}
-    return Document("Claims ledger", tuple(blocks), ok, data, "every status as on record")
+    return Document("Reproducibility table", tuple(blocks), ok, data, "every status as on record")

@@ -19,7 +19,7 @@ class Options:
 
     profile: str = option("quick or thorough.", "quick")
     jobs: int | None = option("Processes; by default one per processor.")
-    only: str = option("Mutants whose name or problem (or function) matches, e.g. 'ap_*'.", "*")
+    only: str = option("Faulty solvers whose name or problem (or function) matches, e.g. 'ap_*'.", "*")
     seed: int = option("The instances are a function of it.", 0)
     until_killed: bool = option("Stop at the first check that kills.", False, "--until-killed")
     right: bool = option("Run right solvers beside the wrong ones.", True, "--right/--no-right")

@@ -70,7 +70,7 @@ def _mathematics(
 
 
 def _remarks(object_name: str, kind: str, spec: Spec) -> list[Block]:
-    """What is to be known besides: of the parts of a model, of errata, of a missing twin."""
+    """What is to be known besides: of the parts of a model, of errata, of what fast does not compute."""
     from verification import models
 
     blocks: list[Block] = []
@@ -81,7 +81,7 @@ def _remarks(object_name: str, kind: str, spec: Spec) -> list[Block]:
         text = f"This object documents the erratum {spec.erratum}: see `refsolve claims`."
         blocks.append(Paragraph(text, "warn"))
     if spec.reason:
-        blocks.append(Paragraph(f"No fast twin: {spec.reason}.", "dim"))
+        blocks.append(Paragraph(f"Not computed in fast: {spec.reason}.", "dim"))
     return blocks
 
 
