@@ -254,7 +254,9 @@ def test_rare_classes_are_dropped_or_merged(csv: Path, name: str) -> None:
             assert told["card"]["check"] == ""
             assert ("other" in load_model(csv.with_name("m.refsolve")).classifier.classes_) == (how == "merge")
         else:
-            assert f"{left} classes" in csv.with_name("m").joinpath("compare.md").read_text()
+            page = csv.with_name("m").joinpath("compare.md").read_text()
+            assert f"{left} classes" in page
+            assert "LR logistic regression; Multi all classes in one loss." in page
     assert "expected drop or merge" in refused(*words, "--rare-classes", "keep")
     if name == "compare":
         assert "of which parts are drawn" in refused(*words, "--rare-classes", "drop", "--test", csv)

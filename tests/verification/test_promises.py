@@ -13,10 +13,10 @@ from verification.certificates import tolerance
 from verification.failures import replay
 from verification.failures.run_command import command
 from verification.instances.instance import Instance
-from verification.problems.problem import fast_candidate
+from verification.problems.problem import fast_candidate, lookup
 from verification.reference_solvers.projections import beta
 from verification.reference_solvers.promised import PROMISED
-from verification.report.run_report import unjudged_table
+from verification.report.run_report import report_document, unjudged_table
 from verification.verdicts import accuracy_contract
 from verification.verdicts.run import round_up
 from verification.verdicts.verdict import Judgement, Verdict
@@ -215,14 +215,32 @@ def test_k_beside_the_length_and_nothing_judged(short):
     assert ("nothing was judged" in report.summary()) is not short
 
 
+def test_a_feasible_point_with_too_large_a_value_has_a_tolerance_that_passes():
+    """Scores so large that any point is near enough: the value decides, and a tolerance excuses it."""
+    a = np.array([-0.13, 1.33e100, -4.1e13])
+    named = Instance.of(lookup("simplex.projection"), "own", a=a, r=1e-39, rho=0.0)
+    far = Candidate(np.array([0.0, (1 - 2e-13) * 1e-39, 2e-13 * 1e-39]))
+    found = certificates.judge(named, far)
+    assert found.verdict is Verdict.FAIL
+    assert "suboptimal" in found.message
+    least = found.least_promise(tolerance.relative(named, 3))
+    assert 0 < least < 1e-10
+    with accuracy_contract.held(lambda: least):
+        assert certificates.judge(named, far).ok
+
+
 def test_no_accuracy_is_recommended_that_is_none():
-    report = verify(lambda a, r=1.0, rho=0.0: beta(a, 1, r, rho), PROBLEM, fixed={"k": 2}, shrink=False)
+    wrong = {"fixed": {"k": 2}, "checks": ["ties"], "shrink": False}
+    report = verify(lambda a, r=1.0, rho=0.0: beta(a, 1, r, rho), PROBLEM, **wrong)
     assert report.passes_at > 0.01
     assert "no --accuracy up to 0.01 passes (worst in" in report.accuracy_lines()[0]
 
 
 def test_a_reason_stands_once_with_its_checks():
-    report = verify(lambda a, r=1.0: beta(a, 2, r), PROBLEM, fixed={"k": 2}, shrink=False)
+    def wrong(scores, y):
+        return np.log(np.exp(scores).sum()) - 1.001 * scores[y]
+
+    report = verify(wrong, "softmax.value", checks=["ties", "saturation", "batch", "shapes"], shrink=False)
     shown = unjudged_table(report)
     found = {row[3]: row for row in shown.rows}
     assert len(found) == len(shown.rows) <= 13
@@ -234,6 +252,11 @@ def test_a_reason_stands_once_with_its_checks():
         if reason in found:
             names = ", ".join(checks) if len(checks) <= 3 else f"{len(checks)} checks"
             assert found[reason][1:3] == (str(sum(checks.values())), names)
+    matrix = next(b for b in report_document(report).appendix if getattr(b, "title", "") == "Check by family")
+    assert (len(report.tally.by_family) > 12, len(matrix.columns)) == (True, 13)
+    cells = [getattr(cell, "text", "") for row in matrix.rows for cell in row[1:]]
+    failed = [int(text.split()[0]) for text in cells if "fail" in text]
+    assert sum(failed) == report.counts["fail"] + report.counts["crash"]
     assert sum(int(row[1]) for row in shown.rows) == sum(map(sum, (c.values() for c in said.values())))
 
 

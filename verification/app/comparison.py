@@ -28,7 +28,10 @@ from verification.report.document import (
 from verification.report.render import rendered, replace_files
 
 REPORT = "compare"
-DEEP = 4.0  # points below the reference that a picture shows
+DEEP = 20.0  # points below the reference that a picture shows
+#: What parts of the papers' names of methods mean.
+METHODS = {"LR": "LR logistic regression", "OVA": "OVA one against all", "Multi": "Multi all classes in one loss",
+           "Ent": "Ent entropy", "tr": "tr truncated, not convex"}  # fmt: skip
 
 
 def document(
@@ -57,8 +60,12 @@ def document(
     note = (
         f"{sizes[0]} training, {sizes[1]} validation and {sizes[2]} test examples, {len(data.classes)} classes. "
         "C is chosen per method and column on the validation part; the final model is trained on both parts at "
-        "the same lambda = 1/(C n). gap: the largest of the models shown; green: the best of a column."
+        "the same lambda = 1/(C n). gap: the largest relative duality gap of the models shown; seconds: training, for "
+        "all C; green: the best of a column."
     )
+    words = {word for name in results for word in re.split("[-_ ]", name)}
+    if said := [meaning for word, meaning in METHODS.items() if word in words]:
+        note += f" {'; '.join(said)}."
     shown = ", ".join(
         f"{c:.1f} ({head})" for head, c in zip(rows[0].columns, constant, strict=True) if np.isfinite(c)
     )
@@ -126,7 +133,7 @@ def _record(
     }
     each = [[r.chosen[j].C for r in many] for j in range(len(heads))]
     short = (
-        " ".join(map(_range, each)) if len(heads) < 5 else _range([C for Cs in each for C in Cs])
+        "; ".join(map(_range, each)) if len(heads) < 5 else _range([C for Cs in each for C in Cs])
     )
     figures |= {"C of each column": short, "gap": max(r.worst_gap for r in many)}
     return Record(
@@ -157,7 +164,7 @@ def _spread(values: np.ndarray) -> str:
 
 def _range(Cs: Sequence[float]) -> str:
     low, high = f"{min(Cs):g}", f"{max(Cs):g}"
-    return low if low == high else f"{low}-{high}"
+    return low if low == high else f"{low} to {high}"
 
 
 def _picture(settings: Settings, measured: dict[str, np.ndarray]) -> tuple[Picture, ...]:
@@ -185,7 +192,7 @@ def _picture(settings: Settings, measured: dict[str, np.ndarray]) -> tuple[Pictu
         ax.set(xlabel="guesses k", ylabel=f"top-k accuracy minus that of {base}, points",
                xticks=settings.guesses)  # fmt: skip
         low = min(float((m.mean(axis=0) - reference).min()) for m in measured.values())
-        ax.set_ylim(bottom=max(low - 0.2, -DEEP))  # what falls out of sight stands in the table
+        ax.set_ylim(bottom=max(low - 0.05 * (1.0 - low), -DEEP))  # what falls out of sight stands in the table
         ax.legend(fontsize="small", frameon=False, bbox_to_anchor=(1.0, 1.0), loc="upper left")
 
     return (

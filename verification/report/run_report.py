@@ -287,13 +287,14 @@ def settings_rows(settings: Mapping[str, Any]) -> list[tuple[str, Cell]]:
 
 
 def _matrix(report: Run) -> Table:
-    """Check by family: judged of all results, or what failed."""
-    families = list(_groups(report, lambda check, family: family or "-"))
+    """Check by family: judged of all results, or what failed; of many families in few columns."""
+    families = _few(report, _groups(report, lambda check, family: family or "-"))
     rows: list[tuple[str | Cell, ...]] = []
     for check in report.tally.by_check:
         row: list[str | Cell] = [check]
-        for family in families:
-            counts = report.tally.by_family.get((check, "" if family == "-" else family), {})
+        for members in families.values():
+            own = [each for each in members if each[0] == check]
+            counts = _sum(report.tally.by_family[each] for each in own)
             if not counts:
                 row.append("")
                 continue
@@ -304,7 +305,7 @@ def _matrix(report: Run) -> Table:
             row.append(Cell(text, mark(counts).tone))
         rows.append(tuple(row))
     note = "Results judged of those tried; or failures of those tried."
-    return table("Check by family", ("check", *families), rows, families, note)
+    return table("Check by family", ("check", *families), rows, list(families), note)
 
 
 def instance_blocks(result: Result) -> list[Block]:

@@ -131,7 +131,7 @@ class Judgement:
         """The relative accuracy that, promised, would just pass: inf if none would; None if unknown.
 
         ``relative`` is the one that the terms were judged by, to which their bounds are in proportion.
-        Those that are only shown beside the distance that decides do not count.
+        Those that are only shown beside the distance that decides do not count, unless it is they that fail.
         """
         if self.verdict in (Verdict.CRASH, Verdict.TIMEOUT):
             return float("inf")
@@ -139,15 +139,16 @@ class Judgement:
             return None
         if self.accuracy is not None:
             return (min if self.ok else max)(relative, self.accuracy)
-        shares = [0.0]
+        shares, beside = [0.0], [0.0]
         for name, (value, allowed) in self.terms.items():
-            shown = name in BESIDE_DISTANCE and self.distance is not None
-            if allowed is None or shown or value <= 0:
+            if allowed is None or value <= 0:
                 continue
+            shown = name in BESIDE_DISTANCE and self.distance is not None
             share = float(value / allowed) if allowed > 0 and not np.isnan(value) else float("inf")
             if not (self.ok and share > 1):  # what is beyond did not decide
-                shares.append(share)
+                (beside if shown else shares).append(share)
         worst = max(shares)
+        worst = max(beside) if not self.ok and worst <= 1 else worst
         return relative * worst if self.ok or worst > 1 else float("inf")
 
 
