@@ -39,7 +39,7 @@ class Measured:
         """For JSON."""
         loss = {} if self.log_loss is None else {"log-loss": self.log_loss}
         each = {label: {"F1": f1, "AP": ap} for label, _, f1, ap in self.labels}
-        queries = {} if self.queries is None else {"queries": self.queries}
+        queries: dict[str, float] = {} if self.queries is None else {"queries": self.queries}
         queries |= {} if self.random is None else {"random order": self.random}
         return {**self.shares, **self.balance, **loss, **queries, **({"labels": each} if each else {})}
 

@@ -381,7 +381,7 @@ def describe(
         "epochs": int(classifier.n_iter_),
         "seconds": float(classifier.history_["time"][-1]),
     }  # fmt: skip
-    plain = {"gamma": 0.0, "truncated": False}  # what says nothing of the model is in the JSON alone
+    plain: dict[str, object] = {"gamma": 0.0, "truncated": False}  # what says nothing of the model is in the JSON alone
     plain |= {"k": 1, "variant": "alpha"} if getattr(classifier, "k", None) == 1 else {}
     rows: list[tuple[str | Cell, ...]] = [
         (NAMES.get(name, name), Cell(_rounded(name, v), _tone(name, certified)))
