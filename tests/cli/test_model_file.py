@@ -8,6 +8,7 @@ import pickle
 import resource
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,9 @@ def test_a_file_holds_the_model_to_the_last_bit(options: dict[str, Any], tmp_pat
     assert found.classifier.get_params() == model.classifier.get_params()
     assert (found.scale, found.columns, found.certified) == (model.scale, model.columns, True)
     assert packed(found) == data
+    told = replace(model, trained_on=("0a", "1b"))
+    assert opened(packed(told), tmp_path).trained_on == told.trained_on
+    (tmp_path / "model.refsolve").write_bytes(data)
     assert (tmp_path / "model.refsolve").stat().st_size == len(data)
 
 
@@ -218,6 +222,7 @@ CLAIM = npy(np.zeros((3, 4))).replace(b"(3, 4), }           ", b"(3, 40000000000
         (described(columns=["a", "b", "c", 4]), "null or 4 names"),
         (described(parameters=[]), "expected an object"),
         (described(parameters={}), "C is missing"),
+        (described(trained_on=["0a", 4]), r"trained_on is .*; expected null or a list of texts"),
         (described(positive=3), "positive is 3; expected a name or null"),
         (described(positive="setosa"), "positive is 'setosa'; expected null"),
         (within("parameters", kernel="rbf"), "'linear'"),

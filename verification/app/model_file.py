@@ -288,7 +288,7 @@ def _names(given: Fields, name: str, length: int | None) -> tuple[str, ...] | No
         return None
     if length not in (None, len(names)) or any(type(c) is not str for c in names):
         raise given.refuse(
-            name, f"null or {'names' if length is None else length} names, one per feature"
+            name, "null or a list of texts" if length is None else f"null or {length} names, one per feature"
         )
     return tuple(names)
 
