@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from verification.app.labels import MISSING
 from verification.errors import DataFileError
 
 SEPARATED = "rows of one length, separated by commas (no semicolons or tabs), with decimal points"
@@ -18,6 +19,8 @@ SEPARATED = "rows of one length, separated by commas (no semicolons or tabs), wi
 QUOTED = re.compile(rb'"(?<=[,\r\n]")[^"\r\n]*"(?=[,\r\n]|$)')
 FIRST = re.compile(rb"[^\r\n]+")
 BLOCK = 1 << 20
+#: Most spellings of `MISSING`; a column with another one, or nothing else, is read more slowly.
+BLANKS = sorted({form(text) for text in MISSING for form in (str, str.upper, str.capitalize)} | {"NaN", "<NA>"})
 
 
 class Cells(Protocol):
@@ -37,7 +40,7 @@ class Cells(Protocol):
         """A column from row ``first`` on, as objects."""
 
     def numbers(self, j: int, first: int) -> np.ndarray | None:
-        """The column as float64, where that is known at once and all of it is finite."""
+        """The column as float64, nan where it is missing, where that is known at once and the rest is finite."""
 
     def line(self, i: int) -> int:
         """The line in which row i ends."""
@@ -143,12 +146,19 @@ class _Arrow:
 
     def numbers(self, j: int, first: int) -> np.ndarray | None:
         import pyarrow as pa
+        import pyarrow.compute as pc
 
-        try:
-            found = np.asarray(self.table.column(j).slice(first).cast(pa.float64()).to_numpy())
-        except pa.ArrowInvalid:
-            return None
-        return found if np.isfinite(found).all() else None
+        column = self.table.column(j).slice(first)
+        for gaps in (False, True):
+            if gaps:
+                column = pc.if_else(pc.is_in(column, pa.array(BLANKS)), None, column)
+            try:
+                found = np.asarray(column.cast(pa.float64()).to_numpy())
+            except pa.ArrowInvalid:
+                continue
+            if np.isfinite(found).sum() == len(found) - column.null_count:
+                return found
+        return None
 
     def line(self, i: int) -> int:
         with self.source.open("rb") as lines:

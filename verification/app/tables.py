@@ -271,10 +271,9 @@ def _is_header(source: Path, first: Sequence[str], cells: csv_file.Cells, label:
     below = [[cell.strip() for cell in column] for column in heads]
     digits = [[cell for cell in cells if is_number(cell)] for cells in below]
     over = [j for j in texts if digits[j] and all(map(_may_be_number, below[j]))]
-    again = [j for j in texts if cells.again(j)]
     numbers = [float(cell) for cell in first if is_number(cell) and cell.lower() not in MISSING]
     if not numbers:
-        return bool(over) or 2 * len(again) < len(texts)
+        return bool(over) or 2 * sum(map(cells.again, texts)) < len(texts)
     if label in over:
         return True
     steps = np.diff(numbers)
@@ -282,7 +281,7 @@ def _is_header(source: Path, first: Sequence[str], cells: csv_file.Cells, label:
     even = ordered and bool(np.allclose(steps, steps[:1], rtol=1e-6, atol=0.0))
     whole = all(n == int(n) for n in numbers if np.isfinite(n))
     if texts:
-        if again or len(set(first)) < len(first):
+        if any(map(cells.again, texts)) or len(set(first)) < len(first):
             return False
         if over:
             sure, likely = ordered, True
