@@ -98,7 +98,8 @@ def load(
             f"splits={settings.splits} goes with one file, of which parts are drawn; leave --splits out"
         )
     roles = Roles(settings.label, ignore=settings.ignore, privileged=settings.privileged, header=settings.header,
-                  features=settings.features, index_base=settings.index_base, separator=settings.separator)  # fmt: skip
+                  features=settings.features, index_base=settings.index_base, separator=settings.separator,
+                  categories=tuple(settings.categories))  # fmt: skip
     bare = replace(roles, privileged=(), spare=settings.privileged)  # of the test part
     if settings.gram is not None:
         if not validation is test is None:

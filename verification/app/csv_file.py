@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from verification.app.labels import MISSING
+from verification.app.labels import MISSING, PADDED
 from verification.errors import DataFileError
 
 SEPARATED = "rows of one length, separated by commas (no semicolons or tabs), with decimal points"
@@ -41,6 +41,9 @@ class Cells(Protocol):
 
     def numbers(self, j: int, first: int) -> np.ndarray | None:
         """The column as float64, nan where it is missing, where that is known at once and the rest is finite."""
+
+    def padded(self, j: int, first: int) -> str | None:
+        """The first number of a column that begins with a zero and another digit."""
 
     def line(self, i: int) -> int:
         """The line in which row i ends."""
@@ -72,6 +75,8 @@ class Texts(Columns):
         super().__init__(names, lambda name: cells.text(at[name], first))
         self.numbers: Callable[[str], np.ndarray | None]
         self.numbers = lambda name: cells.numbers(at[name], first)
+        self.padded: Callable[[str], str | None]
+        self.padded = lambda name: cells.padded(at[name], first)
 
 
 def read(source: Path) -> Cells:
@@ -119,6 +124,9 @@ class _Python:
     def numbers(self, j: int, first: int) -> np.ndarray | None:
         return None
 
+    def padded(self, j: int, first: int) -> str | None:
+        return next(filter(PADDED.match, self.columns[j][first:]), None)
+
     def line(self, i: int) -> int:
         return self.lines[i]
 
@@ -159,6 +167,13 @@ class _Arrow:
             if np.isfinite(found).sum() == len(found) - column.null_count:
                 return found
         return None
+
+    def padded(self, j: int, first: int) -> str | None:
+        import pyarrow.compute as pc
+
+        column = self.table.column(j).slice(first)
+        at = pc.index(pc.match_substring_regex(column, f"^{PADDED.pattern}"), True).as_py()
+        return None if at < 0 else str(column[at])
 
     def line(self, i: int) -> int:
         with self.source.open("rb") as lines:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,8 @@ class Roles:
     indicator (default ``Y``). ``features``: the columns, or the array, tensor or dataset, of features; default
     all that have no other role, ``X``. ``header``: whether the first row of a CSV file has names, ``index_base``:
     at which index svm files begin; None where the file has to tell. ``separator``: between the fields of a table in
-    text; None: by the suffix.
+    text; None: by the suffix. ``categories``: features that are names, also where these are numbers; ``("auto",)``: of
+    these, numbers with zeros before their digits.
     """
 
     label: str | None = None
@@ -40,6 +41,7 @@ class Roles:
     header: bool | None = None
     index_base: int | None = None
     separator: str | None = None
+    categories: tuple[str, ...] = ()
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -57,13 +59,20 @@ class Roles:
 class Known:
     """What a model, or the file that is trained on, says of other files.
 
-    ``n_features`` and ``index_base`` of svm files; the classes; the names of the features.
+    ``n_features`` and ``index_base`` of svm files; the classes; the names of the features; values of those that are
+    text, by name, or where the file names none by their place among the features.
     """
 
     n_features: int | None = None
     classes: np.ndarray | None = None
     columns: tuple[str, ...] = ()
     index_base: int | None = None
+    categories: Mapping[str, Collection[str]] = field(default_factory=dict)
+
+    @property
+    def trained(self) -> bool:
+        """Whether it says anything."""
+        return self.classes is not None or bool(self.columns or self.n_features)
 
     @classmethod
     def of(cls, examples: Examples) -> Known:
@@ -71,7 +80,11 @@ class Known:
         y, d = examples.y, examples.X.shape[1]
         classes = None if y is None or examples.labels else np.unique(y)
         n_features = d if examples.sparse else None
-        return cls(n_features, classes, examples.columns or (), examples.index_base)
+        texts = {} if examples.sparse else {
+            name if examples.named else str(j): set(examples.X[name].dropna())
+            for j, name in enumerate(examples.X) if examples.X[name].dtype == object
+        }  # fmt: skip
+        return cls(n_features, classes, examples.columns or (), examples.index_base, texts)
 
 
 @dataclass(frozen=True)
@@ -96,6 +109,7 @@ class Examples:
     index_base : of an svm file, the index of its first feature
     notes : what was taken for what
     counts : the parts of a folder, and their numbers of rows
+    booleans : features that are written as True and False
     """
 
     source: Path
@@ -114,6 +128,7 @@ class Examples:
     index_base: int | None = None
     notes: tuple[str, ...] = ()
     counts: tuple[tuple[str, int], ...] = ()
+    booleans: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, X: Any, y: np.ndarray, columns: Sequence[str] | None = None) -> Examples:
@@ -171,7 +186,7 @@ class Examples:
             self,
             X=self.X[rows] if self.sparse else self.X.iloc[rows].reset_index(drop=True),
             y=None if self.y is None else self.y[rows],
-            place=lambda i, name: self.place(int(rows[i]), name),
+            place=lambda i, name, place=self.place: place(int(rows[i]), name),  # type: ignore[misc]
             weight=None if self.weight is None else self.weight[rows],
             group=None if self.group is None else self.group[rows],
             Z=None if self.Z is None else self.Z.iloc[rows].reset_index(drop=True),

@@ -202,25 +202,29 @@ def _examples(table: Table, roles: Roles, known: Known) -> Examples:
         held = np.column_stack([table.values(c) for c in several]) if several else np.empty((0, 0))
         y = indicator(table.source, held, several, table.place)
     listed_column = len(kept) == 1 and _is_listed(table.columns[kept[0]])
-    X, named, place = None, table.named, table.place
+    X: pd.DataFrame
+    named, place, notes = table.named, table.place, [*table.notes, *map(LEFT_OUT.format, stored)]
     if listed_column:
         found = _matrix_file(table.source, Roles(features=(kept[0],), labelled=False), known)
         X, named, place = found.X, False, found.place
+    else:
+        X = _features(table, kept, roles, known, notes)
     return Examples(
         table.source,
-        _features(table, kept) if X is None else X,
+        X,
         y,
         named,
         place,
         None if weight is None else _weights(table, weight),
         None if group is None else _groups(table, group),
-        _features(table, privileged) if privileged else None,
+        _features(table, privileged, roles, Known(), notes) if privileged else None,
         tuple(apart),
         grouped=roles.group,
         labels=tuple(several),
         features=tuple(kept) if listed_column else roles.features,
-        notes=(*table.notes, *map(LEFT_OUT.format, stored)),
+        notes=tuple(notes),
         counts=table.counts,
+        booleans=tuple(c for c in kept if c in table.booleans and X[c].dtype != object),
     )
 
 
@@ -230,17 +234,29 @@ def _is_listed(column: np.ndarray) -> bool:
     )
 
 
-def _features(table: Table, names: Sequence[str]) -> pd.DataFrame:
+def _features(
+    table: Table, names: Sequence[str], roles: Roles, known: Known, notes: list[str]
+) -> pd.DataFrame:
+    """Numbers, or text; what loses zeros as a number is noted, where no model knows better."""
     import pandas as pd
 
     held, texts = np.empty((0, 0)), {}
     for first in range(0, len(names), TOGETHER):
         group: dict[int, np.ndarray] = {}
         for j, name in enumerate(names[first : first + TOGETHER], first):
+            own = name if table.named else str(j)
+            if own in known.categories or name in roles.categories:
+                texts[name] = table.words(name, known.categories.get(own))
+                continue
             column = table.values(name)
             if column.dtype == object:
                 texts[name] = column
                 continue
+            if not known.trained and (zero := table.padded(name, column)) is not None:
+                if roles.categories == ("auto",):
+                    texts[name] = table.words(name)
+                    continue
+                notes.append(f"{name}: {zero.strip()} is taken for {float(zero):.17g} (--categories {name} keeps its zeros)")
             if (bad := np.flatnonzero(np.isinf(column))).size:
                 raise infinite(table.source, table.place(int(bad[0]), name))
             group[j] = column

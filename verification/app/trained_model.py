@@ -12,7 +12,7 @@ from fast.data.columns import data_frame
 from verification.app.console import LOG
 from verification.app.dataset import Examples, Known
 from verification.app.labels import listed
-from verification.app.preprocessing import frame_for, numbers
+from verification.app.preprocessing import check, frame_for, numbers
 from verification.errors import DataFileError, InvalidArgumentError
 from verification.report.environment import version
 
@@ -35,6 +35,7 @@ class Model:
     labels : names of the labels, where an example has several
     features : the column of lists, array, tensor or dataset that the features are
     index_base : the index of the first feature in svm files
+    booleans : features that were written as True and False; as categories, by place where they have no names
     """
 
     estimator: Any
@@ -49,6 +50,7 @@ class Model:
     labels: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     index_base: int | None = None
+    booleans: tuple[str, ...] = ()
 
     @property
     def known(self) -> Known:
@@ -59,7 +61,7 @@ class Model:
             classes = np.array(
                 [int(one) if re.fullmatch("0|-?[1-9][0-9]*", one, re.ASCII) else one]
             )
-        return Known(n_features, classes, self.columns or (), self.index_base)
+        return Known(n_features, classes, self.columns or (), self.index_base, self.categories)
 
     @property
     def classifier(self) -> Any:
@@ -142,9 +144,13 @@ class Model:
             )
         if more := [name for name in names if name not in (*wanted, *self.apart)]:
             LOG.warning("X: columns that the model does not know are left out: %s", listed(more))
-        found = {name: table.values(name) for name in wanted}
+        found = {
+            name: table.words(name, kinds) if (kinds := self.categories.get(name)) is not None else table.values(name)
+            for name in wanted
+        }
         X = pd.DataFrame({name: pd.Series(c, dtype=c.dtype) for name, c in found.items()})
-        return self.fed(Examples(Path("X"), X, None, True, table.place))
+        booleans = tuple(table.booleans)
+        return self.fed(Examples(Path("X"), X, None, True, table.place, booleans=booleans))
 
     def fed(self, examples: Examples) -> Any:
         """The features of a file as the estimator takes them, in the order of training.
@@ -163,19 +169,33 @@ class Model:
             dense = getattr(self.estimator, "steps", None) and not _keeps_zeros(self.estimator[0])
             return examples.X.toarray() if dense else examples.X
         examples = self._ordered(examples)
+        self._check_booleans(examples)
         if not self.framed:
             return numbers(examples)
-        check = examples.X.drop(columns=list(self.categories))
-        if self.impute is None or any(check[name].dtype == object for name in check):
-            filled = check.fillna(0.0) if self.impute is not None else check
-            numbers(replace(examples, X=filled))
-        return frame_for(examples, tuple(self.categories))
+        check(examples, tuple(self.categories), self.impute is not None)
+        return frame_for(examples, self.categories)
+
+    def _check_booleans(self, examples: Examples) -> None:
+        """Refuse what is neither True nor False (nor 1 nor 0) where training had nothing else."""
+        for name in self.booleans:
+            at = examples.X.columns[int(name) if self.columns is None else self.columns.index(name)]
+            column = examples.X[at]
+            held = [None if v is None else v.lower() in ("true", "false") for v in column] if column.dtype == object else None
+            wrong = ~np.isin(column, (0.0, 1.0)) & ~np.isnan(column) if held is None else np.array(held) == False  # noqa: E712
+            if wrong.any():
+                i = int(np.argmax(wrong))
+                raise DataFileError(
+                    f"{examples.source}, {examples.place(i, at)}: expected True or False, as in training, or 1 or 0; got "
+                    f"{column[i]!s:.80}"
+                )
 
     def unknown_values(self, examples: Examples) -> list[str]:
-        """A line for each feature with categories that training did not see, which count as none of them."""
+        """A line for each feature with categories that training did not see, and for numbers that are True and False now."""
+        odd = [name for name in examples.booleans if name in (self.columns or ()) and name not in self.booleans]
+        said = [f"{c}: True and False are taken as 1 and 0; training had numbers" for c in odd if c not in self.categories]
         if examples.sparse or not self.categories:
-            return []
-        frame, lines = frame_for(self._ordered(examples), tuple(self.categories)), []
+            return said
+        frame, lines = frame_for(self._ordered(examples), self.categories), []
         for name, known in self.categories.items():
             new = frame[name][~frame[name].isin(known)]
             if len(new):
@@ -183,7 +203,7 @@ class Model:
                     f"{name}: {len(new)} of {len(frame)} values are none that training saw, such as {new.iloc[0]!r}; "
                     "they count as none of its categories"
                 )
-        return lines
+        return [*said, *lines]
 
     def _ordered(self, examples: Examples) -> Examples:
         names = list(examples.X.columns)
@@ -196,9 +216,12 @@ class Model:
                     f"{examples.source} has {len(names)} features; the model expects {wanted}, in the order "
                     "of its training data"
                 )
-            if self.columns is None or not self.framed:
+            if not self.framed:
                 return examples
-            return replace(examples, X=examples.X.set_axis(list(self.columns), axis=1))
+            there = dict(zip(self.columns or map(str, range(wanted)), names, strict=True))
+            place = examples.place
+            return replace(examples, X=examples.X.set_axis(list(there), axis=1),
+                           place=lambda i, name: place(i, there[name]))  # fmt: skip
         if lost := [name for name in self.columns if name not in names]:
             raise InvalidArgumentError(
                 f"{examples.source} lacks the features {listed(lost)} of the model; it has {listed(names)}"

@@ -244,8 +244,10 @@ def unfitted(examples: Examples, transform: object, scale: str, impute: str | No
             kinds = dict(zip(columns, step.categories, strict=True))
     stand_in = SimpleNamespace(n_features_in_=examples.X.shape[1])
     roles = (examples.apart, examples.positive, examples.grouped)
+    names = {} if examples.sparse else {c: c if examples.named else str(j) for j, c in enumerate(examples.X.columns)}
+    booleans = tuple(names[c] for c in examples.booleans if c in names and names[c] not in kinds)
     return Model(stand_in, scale, examples.columns, impute, kinds, *roles, labels=examples.labels,
-                 features=examples.features, index_base=examples.index_base)  # fmt: skip
+                 features=examples.features, index_base=examples.index_base, booleans=booleans)  # fmt: skip
 
 
 def _options(model: str, examples: Examples) -> dict[str, Any]:
