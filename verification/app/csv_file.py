@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
@@ -135,7 +136,8 @@ class _Arrow:
     """Cells that pyarrow found in a file of plain fields: no line break lies within a field."""
 
     def __init__(self, source: Path, table: Any) -> None:
-        self.source, self.table, self.width = source, table, table.num_columns
+        self.table, self.width = table, table.num_columns
+        self.line = partial(_line, source)  # without the table, which whoever asks for lines need not keep
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -175,10 +177,11 @@ class _Arrow:
         at = pc.index(pc.match_substring_regex(column, f"^{PADDED.pattern}"), True).as_py()
         return None if at < 0 else str(column[at])
 
-    def line(self, i: int) -> int:
-        with self.source.open("rb") as lines:
-            full = (n for n, line in enumerate(lines, 1) if line.strip(b"\r\n"))
-            return next(islice(full, i, None))
+
+def _line(source: Path, i: int) -> int:
+    with source.open("rb") as lines:
+        full = (n for n, line in enumerate(lines, 1) if line.strip(b"\r\n"))
+        return next(islice(full, i, None))
 
 
 def _arrow(source: Path) -> _Arrow | None:

@@ -162,7 +162,11 @@ def _file(source: Path, suffix: str, roles: Roles, known: Known) -> Examples:
 
 
 def _table_file(source: Path, roles: Roles, known: Known) -> Examples:
-    return _examples(read_columns(source, (*roles.named, *roles.features)), roles, known)
+    found = _examples(read_columns(source, (*roles.named, *roles.features)), roles, known)
+    import pyarrow as pa  # which is there: columns were read
+
+    pa.default_memory_pool().release_unused()
+    return found
 
 
 # -- tables ---------------------------------------------------------------------------------------

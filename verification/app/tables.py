@@ -288,9 +288,11 @@ def read_csv(
                 "apart: rename one, or --no-header, if these are no names"
             )
 
+    line = cells.line
+
     def place(i: int, name: str) -> str:
         said = repr(name) if named else name
-        return f"line {cells.line(i + named)}, column {said}"
+        return f"line {line(i + named)}, column {said}"
 
     note = f"{'header in line' if named else 'no header: examples from line'} {cells.line(0)}"
     columns = csv_file.Texts(cells, names, int(named))

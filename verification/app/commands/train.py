@@ -132,7 +132,7 @@ def train(options: Options) -> Document:
     trained = fit(
         examples, test=judged_on, judged="holdout" if o.test is None else "test", C=values(o.c),
         categories=words(o.categories), fit_intercept=bias, random_state=o.seed,
-        verbose=int(sys.stderr.isatty()), **given,
+        verbose=int(sys.stderr.isatty()), overwrite=True, **given,
     )  # fmt: skip
     parts = [file for file in (o.file, o.labels_file) if file is not None]
     carded = with_card(trained.document, trained.model, examples, parts, _check(o, trained.model, target))
