@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from fast.data import Source
 
 ARRAYS = (".npz", ".mat")
-TOGETHER = 8  # columns that are written at once: float64 of a cache line
+TOGETHER, ROWS = 8, 4096  # columns that are written at once, float64 of a cache line, and rows, which stay in the cache
 SVM = (".svm", ".svmlight", ".libsvm", ".txt")
 SUFFIXES = (*SEPARATORS, *COLUMNS, *ARRAYS, ".npy", *MATRICES, *SVM)
 #: Parts of a matrix that scipy.sparse.save_npz wrote.
@@ -265,9 +265,9 @@ def _features(
                 raise infinite(table.source, table.place(int(bad[0]), name))
             group[j] = column
             held = held if len(held) else np.empty((len(column), len(names)))
-        for start in range(0, len(held), 512):  # while the rows are in the cache
+        for start in range(0, len(held), ROWS):
             for j, column in group.items():
-                held[start : start + 512, j] = column[start : start + 512]
+                held[start : start + ROWS, j] = column[start : start + ROWS]
     if not texts:  # nothing is copied when the rows are wanted
         return pd.DataFrame(held, columns=list(names), copy=False)
     columns = {name: texts[name] if name in texts else held[:, j] for j, name in enumerate(names)}

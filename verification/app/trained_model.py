@@ -14,6 +14,7 @@ from verification.app.dataset import Examples, Known
 from verification.app.labels import listed
 from verification.app.preprocessing import check, frame_for, numbers
 from verification.errors import DataFileError, InvalidArgumentError
+from verification.fitted_loss import loss_of
 from verification.report.environment import version
 
 
@@ -91,8 +92,6 @@ class Model:
     @property
     def loss(self) -> str:
         """The object in `refsolve.losses` that the losses are."""
-        from verification.certificates.fitted import loss_of
-
         if hasattr(self.classifier, "object_name"):
             return str(self.classifier.object_name)
         truncated = getattr(self.classifier, "truncated", False)  # certified as a convex step
