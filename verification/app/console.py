@@ -158,7 +158,7 @@ def stage(text: str) -> Iterator[None]:
 
 @contextmanager
 def imported_beside(file: Path, *modules: str) -> Iterator[None]:
-    """Import modules in a thread while a large file is read, which leaves the interpreter free; missing ones are left."""
+    """Import modules that are there in a thread while a large file is read, which leaves the interpreter free."""
 
     def run() -> None:
         for module in modules:
@@ -168,12 +168,9 @@ def imported_beside(file: Path, *modules: str) -> Iterator[None]:
     beside = threading.Thread(target=run)
     large = file.is_file() and file.stat().st_size > LARGE
     if large:
-        import pandas  # noqa: F401, ICN001: first, so that no package is imported by two threads
-
-        with suppress(ImportError):
-            import pyarrow.compute
-            import pyarrow.csv
-            import pyarrow.parquet  # noqa: F401
+        for module in READING:  # first, so that no package is imported by two threads
+            with suppress(ImportError):
+                importlib.import_module(module)
         beside.start()
     try:
         yield
@@ -205,6 +202,7 @@ def warnings_as_lines() -> Iterator[None]:
 
 #: Bytes of a file that takes as long to read as modules to import.
 LARGE = 1 << 24
+READING = ("pandas", "pyarrow.compute", "pyarrow.csv", "pyarrow.parquet")
 #: Seconds between two lines of progress in a log.
 EVERY = 5.0
 #: Silent seconds after which a log hears that the command still runs, and what it does in stages named by their end.

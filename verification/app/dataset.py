@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verification.app.labels import UNKNOWN
 from verification.errors import DataFileError
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class Known:
         classes = None if y is None or examples.labels else np.unique(y)
         n_features = d if examples.sparse else None
         texts = {} if examples.sparse else {
-            name if examples.named else str(j): set(examples.X[name].dropna())
+            name if examples.named else str(j): {UNKNOWN if v is None else v for v in examples.X[name]}
             for j, name in enumerate(examples.X) if examples.X[name].dtype == object
         }  # fmt: skip
         return cls(n_features, classes, examples.columns or (), examples.index_base, texts)

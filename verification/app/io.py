@@ -260,7 +260,8 @@ def _features(
                 if roles.categories == ("auto",):
                     texts[name] = table.words(name)
                     continue
-                notes.append(f"{name}: {zero.strip()} is taken for {float(zero):.17g} (--categories {name} keeps its zeros)")
+                said = f"{zero.strip()} is taken for {float(zero):.17g}"
+                notes.append(f"{name}: {said} (--categories {name} keeps its zeros)")
             if (bad := np.flatnonzero(np.isinf(column))).size:
                 raise infinite(table.source, table.place(int(bad[0]), name))
             group[j] = column

@@ -104,7 +104,7 @@ def drawn(
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, layout="constrained" if margins is None else None)
-    draw(figure.subplots(gridspec_kw=margins))
+    draw(figure.subplots(gridspec_kw=None if margins is None else dict(margins)))
     stream = io.StringIO()
     figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
     text = stream.getvalue()

@@ -35,7 +35,9 @@ FILLS = ("mean", "median", "most_frequent")
 MOST_CATEGORIES = 1000
 #: So is one with more values than `FEW`, and on average fewer rows of each than `ROWS_EACH`.
 FEW, ROWS_EACH = 20, 3
-COMMA = re.compile(r"[+-]?([0-9]+|[0-9]{1,3}([.' \u00a0\u202f][0-9]{3})+),[0-9]+|[+-]?[0-9]{1,3}(,[0-9]{3})+\.[0-9]+", re.ASCII)
+COMMA = re.compile(
+    r"[+-]?([0-9]+|[0-9]{1,3}([.' \u00a0\u202f][0-9]{3})+),[0-9]+|[+-]?[0-9]{1,3}(,[0-9]{3})+\.[0-9]+", re.ASCII
+)
 DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(\D|$)|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}(\D|$)", re.ASCII)
 
 
@@ -217,8 +219,8 @@ def check(examples: Examples, categories: Sequence[str], filled: bool) -> None:
             i = next((i for i in texts if not is_number(column[i])), texts[0] if texts else 0)
             if kind := _no_text(column):
                 fix = {
-                    "date": "got the date {!r}; write what matters of it as numbers, such as year and month, in columns of "
-                    f"their own, and --ignore {name}",
+                    "date": "got the date {!r}; write what matters of it as numbers, such as year and month, in "
+                    f"columns of their own, and --ignore {name}",
                     "comma": "got {!r}; write numbers with a decimal point, and without commas between thousands",
                 }[kind].format(column[i])
                 raise DataFileError(

@@ -136,8 +136,8 @@ class Table:
         if column.dtype != object:
             if column.dtype.kind == "f" and (np.abs(column) >= 2.0**53).any():
                 raise DataFileError(
-                    f"{self.source}, column {name!r} has numbers beyond 2**53, which are not told apart; expected names of "
-                    "categories: write them as text"
+                    f"{self.source}, column {name!r} has numbers beyond 2**53, which are not told apart; expected "
+                    "names of categories: write them as text"
                 )
             entries = [None if v != v else f"{v:.17g}" if isinstance(v, float) else str(v) for v in column.tolist()]
             return np.array(entries, object)

@@ -144,7 +144,7 @@ class Model:
         if more := [name for name in names if name not in (*wanted, *self.apart)]:
             LOG.warning("X: columns that the model does not know are left out: %s", listed(more))
         found = {
-            name: table.words(name, kinds) if (kinds := self.categories.get(name)) is not None else table.values(name)
+            name: table.words(name, self.categories[name]) if name in self.categories else table.values(name)
             for name in wanted
         }
         X = pd.DataFrame({name: pd.Series(c, dtype=c.dtype) for name, c in found.items()})
@@ -179,19 +179,22 @@ class Model:
         for name in self.booleans:
             at = examples.X.columns[int(name) if self.columns is None else self.columns.index(name)]
             column = examples.X[at]
-            held = [None if v is None else v.lower() in ("true", "false") for v in column] if column.dtype == object else None
-            wrong = ~np.isin(column, (0.0, 1.0)) & ~np.isnan(column) if held is None else np.array(held) == False  # noqa: E712
-            if wrong.any():
-                i = int(np.argmax(wrong))
+            if column.dtype == object:
+                good = [v is None or v.lower() in ("true", "false") for v in column]
+            else:
+                good = np.isin(column, (0.0, 1.0)) | np.isnan(column)
+            if not np.all(good):
+                i = int(np.argmin(good))
                 raise DataFileError(
-                    f"{examples.source}, {examples.place(i, at)}: expected True or False, as in training, or 1 or 0; got "
-                    f"{column[i]!s:.80}"
+                    f"{examples.source}, {examples.place(i, at)}: expected True or False, as in training, or 1 or 0; "
+                    f"got {column[i]!s:.80}"
                 )
 
     def unknown_values(self, examples: Examples) -> list[str]:
-        """A line for each feature with categories that training did not see, and for numbers that are True and False now."""
-        odd = [name for name in examples.booleans if name in (self.columns or ()) and name not in self.booleans]
-        said = [f"{c}: True and False are taken as 1 and 0; training had numbers" for c in odd if c not in self.categories]
+        """A line for each feature with categories that training did not see, or True and False where it had numbers."""
+        numbers = {*(self.columns or ())} - {*self.booleans, *self.categories}
+        odd = [name for name in examples.booleans if name in numbers]
+        said = [f"{name}: True and False are taken as 1 and 0; training had numbers" for name in odd]
         if examples.sparse or not self.categories:
             return said
         frame, lines = frame_for(self._ordered(examples), self.categories), []
