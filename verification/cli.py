@@ -5,7 +5,9 @@ registration there is. Exceptions of our own packages, and what the machine refu
 paragraph and exit code 2, anything else is a bug and keeps its traceback.
 """
 
+import atexit
 import errno
+import gc
 import importlib
 import logging
 import pkgutil
@@ -28,6 +30,8 @@ PANELS = {
     "You want the mathematics": ("list", "show", "claims", "exercise"),
     "More": (),
 }
+#: Objects made between two searches for garbage: imports make hundreds of thousands that stay.
+GARBAGE = 20_000
 _OURS = frozenset({"refsolve", "fast", "verification"})
 
 
@@ -123,6 +127,9 @@ class DiscoveredGroup(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run it; an exception of ours becomes a paragraph on standard error."""
         _show_notices()
+        first, *others = gc.get_threshold()
+        gc.set_threshold(GARBAGE, *others)
+        atexit.register(gc.freeze)  # the interpreter's end would look through all modules for garbage
         try:
             with ALIVE.watch():
                 return super().invoke(ctx)
@@ -136,6 +143,8 @@ class DiscoveredGroup(TyperGroup):
             )
             stderr().print(shown)
             raise typer.Exit(MISUSED) from error
+        finally:
+            gc.set_threshold(first, *others)
 
 
 app = typer.Typer(

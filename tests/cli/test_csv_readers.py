@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from verification.app import csv_file
+from verification.app.labels import MISSING
 from verification.errors import DataFileError
 
 pytest.importorskip("pyarrow")
@@ -41,6 +42,9 @@ CELLS += [
     "\x85",
     "\u2028",
     "\x1c",
+    "01",
+    " -007",
+    "Null",
 ]
 
 
@@ -61,6 +65,7 @@ def _file(draw: random.Random) -> bytes:
 
 def test_both_readers_find_the_same_cells(tmp_path: Path) -> None:
     draw, path, fast, wrong = random.Random(5), tmp_path / "x.csv", 0, 0
+    gaps = padded = 0
     for _ in range(600):
         path.write_bytes(_file(draw))
         found = csv_file._arrow(path)
@@ -80,9 +85,14 @@ def test_both_readers_find_the_same_cells(tmp_path: Path) -> None:
             assert (found.head(j, 3), found.again(j)) == (right.head(j, 3), right.again(j))
             numbers = found.numbers(j, 0)
             if numbers is not None:
-                np.testing.assert_array_equal(numbers, [float(cell) for cell in right.text(j, 0)])
+                cells = ["nan" if c.lower() in MISSING else c for c in right.text(j, 0)]
+                np.testing.assert_array_equal(numbers, [float(cell) for cell in cells])
+                gaps += "NA" in right.text(j, 0)
+                assert found.padded(j, 0) == right.padded(j, 0)
+                padded += found.padded(j, 0) is not None
     assert fast > 150
     assert wrong > 20
+    assert min(gaps, padded) > 5
 
 
 def test_rows_longer_than_a_block_and_quoted_names(tmp_path: Path) -> None:

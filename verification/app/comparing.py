@@ -100,7 +100,8 @@ def load(
         )
     roles = Roles(settings.label, ignore=settings.ignore, privileged=settings.privileged, header=settings.header,
                   features=settings.features, index_base=settings.index_base, separator=settings.separator,
-                  drop_unlabelled=settings.drop_unlabelled)  # fmt: skip
+                  drop_unlabelled=settings.drop_unlabelled,
+                  categories=tuple(settings.categories))  # fmt: skip
     bare = replace(roles, privileged=(), spare=settings.privileged)  # of the test part
     if settings.gram is not None:
         if not validation is test is None:

@@ -1,5 +1,6 @@
 """What all commands share: where they print, how they show progress, how they end."""
 
+import importlib
 import logging
 import sys
 import threading
@@ -155,6 +156,29 @@ def stage(text: str) -> Iterator[None]:
     ALIVE.note(before)
 
 
+@contextmanager
+def imported_beside(file: Path, *modules: str) -> Iterator[None]:
+    """Import modules that are there in a thread while a large file is read, which leaves the interpreter free."""
+
+    def run() -> None:
+        for module in modules:
+            with suppress(ImportError):
+                importlib.import_module(module)
+
+    beside = threading.Thread(target=run)
+    large = file.is_file() and file.stat().st_size > LARGE
+    if large:
+        for module in READING:  # first, so that no package is imported by two threads
+            with suppress(ImportError):
+                importlib.import_module(module)
+        beside.start()
+    try:
+        yield
+    finally:
+        if large:
+            beside.join()
+
+
 def say(*lines: str) -> None:
     """Lines on standard error: what a file's columns were taken for, and the like."""
     ALIVE.note()
@@ -176,6 +200,9 @@ def warnings_as_lines() -> Iterator[None]:
     say(*(str(each.message) for each in caught))
 
 
+#: Bytes of a file that takes as long to read as modules to import.
+LARGE = 1 << 24
+READING = ("pandas", "pyarrow.compute", "pyarrow.csv", "pyarrow.parquet")
 #: Seconds between two lines of progress in a log.
 EVERY = 5.0
 #: Silent seconds after which a log hears that the command still runs, and what it does in stages named by their end.

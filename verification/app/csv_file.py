@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
+from verification.app.labels import MISSING, PADDED
 from verification.errors import DataFileError
 
 SEPARATED = "rows of one length, separated by commas (no semicolons or tabs), with decimal points"
@@ -18,6 +20,8 @@ SEPARATED = "rows of one length, separated by commas (no semicolons or tabs), wi
 QUOTED = re.compile(rb'"(?<=[,\r\n]")[^"\r\n]*"(?=[,\r\n]|$)')
 FIRST = re.compile(rb"[^\r\n]+")
 BLOCK = 1 << 20
+#: Most spellings of `MISSING`; a column with another one, or nothing else, is read more slowly.
+BLANKS = sorted({form(text) for text in MISSING for form in (str, str.upper, str.capitalize)} | {"NaN", "<NA>"})
 
 
 class Cells(Protocol):
@@ -37,7 +41,10 @@ class Cells(Protocol):
         """A column from row ``first`` on, as objects."""
 
     def numbers(self, j: int, first: int) -> np.ndarray | None:
-        """The column as float64, where that is known at once and all of it is finite."""
+        """The column as float64, nan where it is missing, where that is known at once and the rest is finite."""
+
+    def padded(self, j: int, first: int) -> str | None:
+        """The first number of a column that begins with a zero and another digit."""
 
     def line(self, i: int) -> int:
         """The line in which row i ends."""
@@ -69,6 +76,8 @@ class Texts(Columns):
         super().__init__(names, lambda name: cells.text(at[name], first))
         self.numbers: Callable[[str], np.ndarray | None]
         self.numbers = lambda name: cells.numbers(at[name], first)
+        self.padded: Callable[[str], str | None]
+        self.padded = lambda name: cells.padded(at[name], first)
 
 
 def read(source: Path) -> Cells:
@@ -116,6 +125,9 @@ class _Python:
     def numbers(self, j: int, first: int) -> np.ndarray | None:
         return None
 
+    def padded(self, j: int, first: int) -> str | None:
+        return next(filter(PADDED.match, self.columns[j][first:]), None)
+
     def line(self, i: int) -> int:
         return self.lines[i]
 
@@ -124,7 +136,8 @@ class _Arrow:
     """Cells that pyarrow found in a file of plain fields: no line break lies within a field."""
 
     def __init__(self, source: Path, table: Any) -> None:
-        self.source, self.table, self.width = source, table, table.num_columns
+        self.table, self.width = table, table.num_columns
+        self.line = partial(_line, source)  # without the table, which whoever asks for lines need not keep
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -143,17 +156,32 @@ class _Arrow:
 
     def numbers(self, j: int, first: int) -> np.ndarray | None:
         import pyarrow as pa
+        import pyarrow.compute as pc
 
-        try:
-            found = np.asarray(self.table.column(j).slice(first).cast(pa.float64()).to_numpy())
-        except pa.ArrowInvalid:
-            return None
-        return found if np.isfinite(found).all() else None
+        column = self.table.column(j).slice(first)
+        for gaps in (False, True):
+            if gaps:
+                column = pc.if_else(pc.is_in(column, pa.array(BLANKS)), None, column)
+            try:
+                found = np.asarray(column.cast(pa.float64()).to_numpy())
+            except pa.ArrowInvalid:
+                continue
+            if np.isfinite(found).sum() == len(found) - column.null_count:
+                return found
+        return None
 
-    def line(self, i: int) -> int:
-        with self.source.open("rb") as lines:
-            full = (n for n, line in enumerate(lines, 1) if line.strip(b"\r\n"))
-            return next(islice(full, i, None))
+    def padded(self, j: int, first: int) -> str | None:
+        import pyarrow.compute as pc
+
+        column = self.table.column(j).slice(first)
+        at = pc.index(pc.match_substring_regex(column, f"^{PADDED.pattern}"), True).as_py()
+        return None if at < 0 else str(column[at])
+
+
+def _line(source: Path, i: int) -> int:
+    with source.open("rb") as lines:
+        full = (n for n, line in enumerate(lines, 1) if line.strip(b"\r\n"))
+        return next(islice(full, i, None))
 
 
 def _arrow(source: Path) -> _Arrow | None:

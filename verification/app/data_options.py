@@ -44,7 +44,7 @@ class Columns:
         """The roles of columns among these options."""
         for name in {each.name for each in fields(Roles)} - set(more):
             if (value := getattr(self, name, None)) is not None:
-                several = name in ("features", "ignore", "privileged")
+                several = name in ("features", "ignore", "privileged", "categories")
                 more[name] = words(value) if several else value
         return Roles(**more)
 

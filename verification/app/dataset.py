@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from verification.app.labels import UNKNOWN
 from verification.errors import DataFileError
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ class Roles:
     all that have no other role, ``X``. ``header``: whether the first row of a CSV file has names, ``index_base``:
     at which index svm files begin; None where the file has to tell. ``separator``: between the fields of a table in
     text; None: by the suffix. ``drop_unlabelled``: rows of a table without a label are left out, not refused.
+    ``categories``: features that are names, also where these are numbers; ``("auto",)``: of these, numbers with zeros
+    before their digits.
     """
 
     label: str | None = None
@@ -41,6 +44,7 @@ class Roles:
     index_base: int | None = None
     separator: str | None = None
     drop_unlabelled: bool = False
+    categories: tuple[str, ...] = ()
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -58,13 +62,20 @@ class Roles:
 class Known:
     """What a model, or the file that is trained on, says of other files.
 
-    ``n_features`` and ``index_base`` of svm files; the classes; the names of the features.
+    ``n_features`` and ``index_base`` of svm files; the classes; the names of the features; values of those that are
+    text, by name, or where the file names none by their place among the features.
     """
 
     n_features: int | None = None
     classes: np.ndarray | None = None
     columns: tuple[str, ...] = ()
     index_base: int | None = None
+    categories: Mapping[str, Collection[str]] = field(default_factory=dict)
+
+    @property
+    def trained(self) -> bool:
+        """Whether it says anything."""
+        return self.classes is not None or bool(self.columns or self.n_features)
 
     @classmethod
     def of(cls, examples: Examples) -> Known:
@@ -72,7 +83,11 @@ class Known:
         y, d = examples.y, examples.X.shape[1]
         classes = None if y is None or examples.labels else np.unique(y)
         n_features = d if examples.sparse else None
-        return cls(n_features, classes, examples.columns or (), examples.index_base)
+        texts = {} if examples.sparse else {
+            name if examples.named else str(j): {UNKNOWN if v is None else v for v in examples.X[name]}
+            for j, name in enumerate(examples.X) if examples.X[name].dtype == object
+        }  # fmt: skip
+        return cls(n_features, classes, examples.columns or (), examples.index_base, texts)
 
 
 @dataclass(frozen=True)
@@ -97,6 +112,7 @@ class Examples:
     index_base : of an svm file, the index of its first feature
     notes : what was taken for what
     counts : the parts of a folder, and their numbers of rows
+    booleans : features that are written as True and False
     """
 
     source: Path
@@ -115,6 +131,7 @@ class Examples:
     index_base: int | None = None
     notes: tuple[str, ...] = ()
     counts: tuple[tuple[str, int], ...] = ()
+    booleans: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, X: Any, y: np.ndarray, columns: Sequence[str] | None = None) -> Examples:
@@ -171,7 +188,7 @@ class Examples:
             self,
             X=self.X[rows] if self.sparse else self.X.iloc[rows].reset_index(drop=True),
             y=None if self.y is None else self.y[rows],
-            place=lambda i, name: self.place(int(rows[i]), name),
+            place=lambda i, name, place=self.place: place(int(rows[i]), name),  # type: ignore[misc]
             weight=None if self.weight is None else self.weight[rows],
             group=None if self.group is None else self.group[rows],
             Z=None if self.Z is None else self.Z.iloc[rows].reset_index(drop=True),

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from fast.data import Source
 
 ARRAYS = (".npz", ".mat")
-TOGETHER = 8  # columns that are written at once: float64 of a cache line
+TOGETHER, ROWS = 8, 4096  # columns that are written at once, float64 of a cache line, and rows, which stay in the cache
 SVM = (".svm", ".svmlight", ".libsvm", ".txt")
 SUFFIXES = (*SEPARATORS, *COLUMNS, *ARRAYS, ".npy", *MATRICES, *SVM)
 #: Parts of a matrix that scipy.sparse.save_npz wrote.
@@ -174,7 +174,11 @@ def _file(source: Path, suffix: str, roles: Roles, known: Known) -> Examples:
 
 
 def _table_file(source: Path, roles: Roles, known: Known) -> Examples:
-    return _examples(read_columns(source, (*roles.named, *roles.features)), roles, known)
+    found = _examples(read_columns(source, (*roles.named, *roles.features)), roles, known)
+    import pyarrow as pa  # which is there: columns were read
+
+    pa.default_memory_pool().release_unused()
+    return found
 
 
 # -- tables ---------------------------------------------------------------------------------------
@@ -213,28 +217,31 @@ def _examples(table: Table, roles: Roles, known: Known) -> Examples:
         held = np.column_stack([table.values(c) for c in several]) if several else np.empty((0, 0))
         y = indicator(table.source, held, several, table.place)
     listed_column = len(kept) == 1 and _is_listed(table.columns[kept[0]])
-    X, named, place = None, table.named, table.place
+    X: pd.DataFrame
+    named, place, notes = table.named, table.place, [*table.notes, *map(LEFT_OUT.format, stored)]
     if listed_column:
         found = _matrix_file(table.source, Roles(features=(kept[0],), labelled=False), known)
         X, named, place = found.X, False, found.place
-    notes = [*table.notes, *map(LEFT_OUT.format, stored)]
-    if kept_rows is not None:
-        notes.append(f"{len(table.columns[names[0]]) - len(kept_rows)} rows without a label left out")
+    else:
+        X = _features(table, kept, roles, known, notes)
+    if y is not None and kept_rows is not None:
+        notes.append(f"{len(y) - len(kept_rows)} rows without a label left out")
     found = Examples(
         table.source,
-        _features(table, kept) if X is None else X,
+        X,
         y,
         named,
         place,
         None if weight is None else _weights(table, weight),
         None if group is None else _groups(table, group),
-        _features(table, privileged) if privileged else None,
+        _features(table, privileged, roles, Known(), notes) if privileged else None,
         tuple(apart),
         grouped=roles.group,
         labels=tuple(several),
         features=tuple(kept) if listed_column else roles.features,
         notes=tuple(notes),
         counts=table.counts,
+        booleans=tuple(c for c in kept if c in table.booleans and X[c].dtype != object),
     )
     return found if kept_rows is None else found.part(kept_rows)
 
@@ -265,24 +272,37 @@ def _is_listed(column: np.ndarray) -> bool:
     )
 
 
-def _features(table: Table, names: Sequence[str]) -> pd.DataFrame:
+def _features(
+    table: Table, names: Sequence[str], roles: Roles, known: Known, notes: list[str]
+) -> pd.DataFrame:
+    """Numbers, or text; what loses zeros as a number is noted, where no model knows better."""
     import pandas as pd
 
     held, texts = np.empty((0, 0)), {}
     for first in range(0, len(names), TOGETHER):
         group: dict[int, np.ndarray] = {}
         for j, name in enumerate(names[first : first + TOGETHER], first):
+            own = name if table.named else str(j)
+            if own in known.categories or name in roles.categories:
+                texts[name] = table.words(name, known.categories.get(own))
+                continue
             column = table.values(name)
             if column.dtype == object:
                 texts[name] = column
                 continue
+            if not known.trained and (zero := table.padded(name, column)) is not None:
+                if roles.categories == ("auto",):
+                    texts[name] = table.words(name)
+                    continue
+                said = f"{zero.strip()} is taken for {float(zero):.17g}"
+                notes.append(f"{name}: {said} (--categories {name} keeps its zeros)")
             if (bad := np.flatnonzero(np.isinf(column))).size:
                 raise infinite(table.source, table.place(int(bad[0]), name))
             group[j] = column
             held = held if len(held) else np.empty((len(column), len(names)))
-        for start in range(0, len(held), 512):  # while the rows are in the cache
+        for start in range(0, len(held), ROWS):
             for j, column in group.items():
-                held[start : start + 512, j] = column[start : start + 512]
+                held[start : start + ROWS, j] = column[start : start + ROWS]
     if not texts:  # nothing is copied when the rows are wanted
         return pd.DataFrame(held, columns=list(names), copy=False)
     columns = {name: texts[name] if name in texts else held[:, j] for j, name in enumerate(names)}

@@ -13,6 +13,10 @@ from verification.errors import DataFileError
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "<na>", "?"})
 #: How to go on where labels are missing.
 UNLABELLED = "--drop-unlabelled leaves the examples of a table out whose label is missing"
+#: Numbers with a zero before their digits, as zip codes have.
+PADDED = re.compile(r"\s*[+-]?0[0-9]", re.ASCII)
+#: What a missing category is called.
+UNKNOWN = "(missing)"
 #: A label is a number or a name; one that is longer is a part of the file that went astray.
 LONGEST_LABEL = 1000
 #: More classes than this are believed of numbers only where each has two examples on average.

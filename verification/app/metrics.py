@@ -93,13 +93,13 @@ def measure(model: Model, examples: Examples) -> Measured:
     tops = [k for k in sorted({*TOP, int(getattr(classifier, "k", 1))}) if k < max(len(classes), 2)]
     shares = {k: float(topk_accuracy(y, scores, k, classes=classes)) for k in tops}
     guessed = scores.argmax(axis=1)
-    confused = _confused(model.names[place], model.names[guessed])
+    confused = _confused(model.names, place, guessed)
     counts = np.bincount(place, minlength=len(classes))
     often = np.sort(counts)[::-1].cumsum() / max(len(y), 1)
     each = _by_class(model.names, counts, np.bincount(guessed, minlength=len(classes)),
                      np.bincount(place[guessed == place], minlength=len(classes)))  # fmt: skip
     return Measured(
-        len(y), shares, _log_loss(model, X, y), confused,
+        len(y), shares, _log_loss(model, X, place), confused,
         constant={k: float(often[k - 1]) for k in tops}, most_frequent=str(model.names[counts.argmax()]),
         balance=_balance(scores, place, each), classes=each,
     )  # fmt: skip
@@ -124,14 +124,21 @@ def _by_class(
 
 def _balance(scores: np.ndarray, place: np.ndarray, each: Sequence[Any]) -> dict[str, float]:
     """Measures that a frequent class does not decide: the mean recall; of two classes AUC and average precision."""
-    from sklearn.metrics import average_precision_score, roc_auc_score
-
     found = {"balanced accuracy": float(np.mean([recall for *_, recall, _ in each]))}
     if scores.shape[1] == 2 and len(each) == 2:
-        f = scores[:, 1] - scores[:, 0]
-        found |= {"AUC": float(roc_auc_score(place, f)),
-                  "average precision": float(average_precision_score(place, f))}  # fmt: skip
+        found["AUC"], found["average precision"] = _areas(place, scores[:, 1] - scores[:, 0])
     return found
+
+
+def _areas(positive: np.ndarray, f: np.ndarray) -> tuple[float, float]:
+    """Areas under the curves of true over false positives, and of precision over recall in steps; ties are one step."""
+    order = np.argsort(-f)
+    ends = np.flatnonzero(np.diff(f[order], append=np.inf))
+    hits = np.cumsum(positive[order])[ends]
+    P, N, rises = hits[-1], len(f) - hits[-1], np.diff(hits, prepend=0)
+    false = ends + 1 - hits
+    auc = ((hits - 0.5 * rises) / P * (np.diff(false, prepend=0) / N)).sum()
+    return float(auc), float((rises / P * (hits / (ends + 1))).sum())
 
 
 def positions(model: Model, examples: Examples) -> np.ndarray:
@@ -156,26 +163,22 @@ def positions(model: Model, examples: Examples) -> np.ndarray:
     return np.array([order[str(label)] for label in own.tolist()])[place]
 
 
-def _log_loss(model: Model, X: object, y: np.ndarray) -> float | None:
-    from sklearn.metrics import log_loss
-
+def _log_loss(model: Model, X: object, place: np.ndarray) -> float | None:
     if not hasattr(model.estimator, "predict_proba"):
         return None
-    return float(
-        log_loss(y, in_blocks(model.estimator.predict_proba, X), labels=model.classifier.classes_)
-    )
+    own = in_blocks(model.estimator.predict_proba, X)[np.arange(len(place)), place]
+    least = np.finfo(own.dtype).eps
+    return float(-np.log(np.clip(own, least, 1.0 - least)).mean())
 
 
-def _confused(y: np.ndarray, predicted: np.ndarray) -> tuple[tuple[str, str, int], ...]:
+def _confused(
+    names: np.ndarray, place: np.ndarray, guessed: np.ndarray
+) -> tuple[tuple[str, str, int], ...]:
     """The most frequent errors: true class, predicted class, how often."""
-    wrong = y != predicted
-    if not wrong.any():
-        return ()
-    pairs, counts = np.unique(
-        np.stack([y[wrong].astype(str), predicted[wrong].astype(str)]), axis=1, return_counts=True
-    )
-    most = np.argsort(-counts, kind="stable")[:CONFUSED]
-    return tuple((str(pairs[0, i]), str(pairs[1, i]), int(counts[i])) for i in most)
+    wrong, m = place != guessed, len(names)
+    pairs, counts = np.unique(place[wrong] * m + guessed[wrong], return_counts=True)
+    found = [(str(names[p // m]), str(names[p % m]), int(n)) for p, n in zip(pairs, counts, strict=True)]
+    return tuple(sorted(found, key=lambda each: (-each[2], *each[:2]))[:CONFUSED])
 
 
 def blocks(measured: Mapping[str, Measured]) -> list[Block]:

@@ -101,6 +101,7 @@ def _described(model: Model) -> dict[str, Any]:
         **({"features": list(model.features)} if model.features else {}),
         **({} if model.index_base is None else {"index_base": model.index_base}),
         **({"trained_on": list(model.trained_on)} if model.trained_on else {}),
+        **({"booleans": list(model.booleans)} if model.booleans else {}),
         "scaling": model.scale,
         "centred": bool(getattr(_steps(model)[1], "with_mean", False)),
         "imputation": model.impute,
@@ -272,8 +273,11 @@ def _model(given: Fields, members: list[str], where: str) -> Model:
     base = given.take("index_base", "0 or 1", int) if "index_base" in given.data else None
     if base not in (None, 0, 1):
         raise given.refuse("index_base", "0 or 1")
+    booleans = (_names(given, "booleans", None) or ()) if "booleans" in given.data else ()
+    if not set(booleans) <= set(columns or map(str, range(p))) - set(categories):
+        raise given.refuse("booleans", "names of features that are no categories")
     known = (columns, impute, categories, apart, positive, group, written_by)
-    model = Model(estimator, scale, *known, labels or (), features, base, sums)
+    model = Model(estimator, scale, *known, labels or (), features, base, sums, booleans)
     if (
         certificate.data.get("certified") is not model.certified
         or certificate.number("tol") != found.tol

@@ -2,7 +2,7 @@
 
 import importlib.util
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from verification.report.document import Picture
 
 #: Classes that a picture has room for, and lists whose curve is drawn.
 MANY, LISTS = 30, 10
+#: Of a figure whose texts are known: matplotlib would draw all of it twice to find them.
+MARGINS = {"left": 0.15, "right": 0.97, "bottom": 0.17, "top": 0.86}
 
 
 def pictures(model: Model, judged: Examples, path: Path | None = None) -> tuple[Picture, ...]:
@@ -36,7 +38,7 @@ def _training(model: Model, path: Path | None) -> Iterator[Picture]:
     if history is not None:
         words = f"The certified gap of {len(history['gap'])} checks over seconds."
         yield drawn("Convergence: certified gap over time", words,
-                     lambda ax: GapDisplay.from_estimator(model.classifier, ax=ax))  # fmt: skip
+                     lambda ax: GapDisplay.from_estimator(model.classifier, ax=ax), margins=MARGINS)  # fmt: skip
 
 
 def _classes(model: Model, judged: Examples) -> Iterator[Picture]:
@@ -96,13 +98,14 @@ def _ranking(model: Model, judged: Examples) -> Iterator[Picture]:
 
 
 def drawn(
-    title: str, words: str, draw: Callable[[Any], Any], size: tuple[float, float] = (5.2, 3.0)
-) -> Picture:
-    """A picture of one pair of axes."""
+    title: str, words: str, draw: Callable[[Any], Any], size: tuple[float, float] = (5.2, 3.0),
+    margins: Mapping[str, float] | None = None,
+) -> Picture:  # fmt: skip
+    """A picture of one pair of axes; with ``margins`` in shares of its size, or those that its texts need."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=size, layout="constrained")
-    draw(figure.subplots())
+    figure = Figure(figsize=size, layout="constrained" if margins is None else None)
+    draw(figure.subplots(gridspec_kw=None if margins is None else dict(margins)))
     stream = io.StringIO()
     figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
     text = stream.getvalue()

@@ -7,6 +7,7 @@ built again from numbers alone when a model is read.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,8 @@ import numpy as np
 
 from verification.app.console import say
 from verification.app.dataset import Examples
-from verification.app.labels import is_number, listed
+from verification.app.labels import UNKNOWN, is_number, listed
+from verification.app.tables import plain
 from verification.errors import DataFileError, InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -31,9 +33,11 @@ SCALINGS: dict[str, tuple[str, ...]] = {
 FILLS = ("mean", "median", "most_frequent")
 #: A column of text with more values than this is a name or an identity, no category.
 MOST_CATEGORIES = 1000
-UNKNOWN = "(missing)"
 #: So is one with more values than `FEW`, and on average fewer rows of each than `ROWS_EACH`.
 FEW, ROWS_EACH = 20, 3
+COMMA = re.compile(
+    r"[+-]?([0-9]+|[0-9]{1,3}([.' \u00a0\u202f][0-9]{3})+),[0-9]+|[+-]?[0-9]{1,3}(,[0-9]{3})+\.[0-9]+", re.ASCII
+)
 DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(\D|$)|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}(\D|$)", re.ASCII)
 
 
@@ -60,7 +64,7 @@ def without_names(examples: Examples, categories: Sequence[str]) -> Examples:
         return examples
     frame, left = examples.X, []
     for name in frame.columns:
-        if frame[name].dtype == object and not _dates(frame[name]):
+        if frame[name].dtype == object and not _no_text(frame[name]):
             found = frame[name].dropna()
             different = found.nunique()
             if different > MOST_CATEGORIES or (different > FEW and len(found) < ROWS_EACH * different):
@@ -72,15 +76,18 @@ def without_names(examples: Examples, categories: Sequence[str]) -> Examples:
     return replace(examples, X=frame.drop(columns=left), apart=(*examples.apart, *left))
 
 
-def _dates(column: Any) -> bool:
-    """Whether what stands in a column of text are dates."""
+def _no_text(column: Any) -> str:
+    """What a column of text holds, if it is dates, or numbers with commas."""
     first = [text for text in column if text is not None][:100]
-    return bool(first) and all(DATE.match(text) for text in first)
+    if first and all(DATE.match(text) for text in first):
+        return "date"
+    commas = [text for text in first if not is_number(text)]
+    return "comma" if commas and all(COMMA.fullmatch(text) for text in commas) else ""
 
 
 def numbers(examples: Examples) -> np.ndarray:
     """X as (n, d) float64, where every feature has to be a number."""
-    _check(examples, (), False)
+    check(examples, (), False)
     return np.ascontiguousarray(examples.X.to_numpy(np.float64))
 
 
@@ -111,11 +118,12 @@ def transformer(
             raise InvalidArgumentError("--impute and --categories do not go with svm files")
         return scaler(scale, True)
     chosen = _chosen(examples.X, categories)
-    _check(examples, chosen, impute is not None)
+    check(examples, chosen, impute is not None)
     if impute is None and not chosen:
         return scaler(scale, False)
-    kinds = {name: _categories(examples, name) for name in chosen}
-    return columns_transformer(list(examples.X.columns), kinds, scale, impute)
+    names = {c: c if examples.named else str(j) for j, c in enumerate(examples.X.columns)}
+    kinds = {names[name]: _categories(examples, name) for name in chosen}
+    return columns_transformer([*names.values()], kinds, scale, impute)
 
 
 def columns_transformer(
@@ -138,14 +146,33 @@ def columns_transformer(
     return ColumnTransformer(parts)
 
 
-def frame_for(examples: Examples, categories: Sequence[str]) -> pd.DataFrame:
-    """The features with categories as text, as `columns_transformer` takes them."""
+def frame_for(examples: Examples, categories: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """The features with categories as text, in the spelling of the model, as `columns_transformer` takes them."""
     import pandas as pd
 
     frame = examples.X.copy()
-    for name in categories:
-        frame[name] = pd.Series(_words(frame[name]), dtype=object)
+    for name, values in categories.items():
+        frame[name] = pd.Series(_spelt(_words(frame[name]), values), dtype=object)
     return frame
+
+
+def _spelt(words: np.ndarray, known: Sequence[str]) -> np.ndarray:
+    """Values that are none of those known, but the number (or truth) of one of them, as that one."""
+    if not (new := set(words) - set(known)):
+        return words
+    truth = {"true": "1", "false": "0"}
+    two = {text.lower() for text in known} <= {*truth, "0", "1", UNKNOWN}
+    meant, by = dict[str, str](), defaultdict[str, list[str]](list)
+
+    def value(text: str) -> str:
+        return str(truth.get(text.lower(), plain(text)) if two else plain(text))
+
+    for text in known:
+        by[value(text)].append(text)
+    for text in new:
+        found = by.get(value(text), ())
+        meant[text] = found[0] if len(found) == 1 else text
+    return np.array([meant.get(text, text) for text in words], object)
 
 
 def _words(column: Any) -> np.ndarray:
@@ -158,7 +185,7 @@ def _words(column: Any) -> np.ndarray:
 def _chosen(frame: pd.DataFrame, categories: Sequence[str]) -> tuple[str, ...]:
     if list(categories) == ["auto"]:
         texts = (name for name in frame.columns if frame[name].dtype == object)
-        return tuple(name for name in texts if not _dates(frame[name]))
+        return tuple(name for name in texts if not _no_text(frame[name]))
     if unknown := [name for name in categories if name not in frame.columns]:
         raise InvalidArgumentError(
             f"categories name {unknown}, which are no features; the features are "
@@ -177,7 +204,7 @@ def _categories(examples: Examples, name: str) -> list[str]:
     return found
 
 
-def _check(examples: Examples, categories: Sequence[str], filled: bool) -> None:
+def check(examples: Examples, categories: Sequence[str], filled: bool) -> None:
     """Refuse text that is no category, and missing values that nobody fills, with their places."""
     if (examples.X.dtypes == np.float64).all():
         with np.errstate(over="ignore", invalid="ignore"):
@@ -190,11 +217,15 @@ def _check(examples: Examples, categories: Sequence[str], filled: bool) -> None:
         if column.dtype == object:
             texts = [i for i, v in enumerate(column) if v is not None]
             i = next((i for i in texts if not is_number(column[i])), texts[0] if texts else 0)
-            if _dates(column):
+            if kind := _no_text(column):
+                fix = {
+                    "date": "got the date {!r}; write what matters of it as numbers, such as year and month, in "
+                    f"columns of their own, and --ignore {name}",
+                    "comma": "got {!r}; write numbers with a decimal point, and without commas between thousands",
+                }[kind].format(column[i])
                 raise DataFileError(
-                    f"{examples.source}, {examples.place(i, name)}: expected a number, got the date {column[i]!r}; "
-                    f"write what matters of it as numbers, such as year and month, in columns of their own, and "
-                    f"--ignore {name}; if its values are categories, --categories {name}"
+                    f"{examples.source}, {examples.place(i, name)}: expected a number, {fix}; if its values are "
+                    f"categories, --categories {name}"
                 )
             raise DataFileError(
                 f"{examples.source}, {examples.place(i, name)}: expected a number, got {column[i]!r:.80}; "

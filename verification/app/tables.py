@@ -7,8 +7,8 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import takewhile
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import IO, Any
 import numpy as np
 
 from verification.app import csv_file
-from verification.app.labels import MISSING, is_number, listed
+from verification.app.labels import MISSING, PADDED, UNKNOWN, is_number, listed
 from verification.errors import DataFileError, InvalidArgumentError
 
 #: Rows below the first that tell a column of numbers from one of text.
@@ -27,6 +27,8 @@ AT_ONCE, PASSES = 8, 16
 #: What pandas calls the first columns where it wrote an index without a name, and read it again.
 UNNAMED = re.compile(r"|Unnamed: \d+(\.\d+)*")
 LEFT_OUT = "{!r} left out: the index of a data frame"
+#: Numbers that only one text stands for, but for zeros at its end.
+PLAIN = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?", re.ASCII)
 #: First cells of a column of labels that no class is called.
 LABELS = ("label", "labels", "class", "target", "y", "category", "group")
 #: Suffixes of tables in text, and what separates their fields where nothing else is said.
@@ -41,7 +43,8 @@ class Table:
     can train on. Columns of a file without a header are named by their position. ``typed``: the file says
     which columns are text; in a CSV file text may be a number, or stand for a value that is missing.
     ``notes`` say what was taken for what; ``stored`` are the columns of the index of a data frame,
-    ``counts`` the files and their numbers of rows.
+    ``counts`` the files and their numbers of rows. ``booleans`` are columns of True and False, in text those
+    among the columns whose `values` were asked for.
     """
 
     source: Path
@@ -52,6 +55,7 @@ class Table:
     notes: tuple[str, ...] = ()
     stored: tuple[str, ...] = ()
     counts: tuple[tuple[str, int], ...] = ()
+    booleans: set[str] = field(default_factory=set)
 
     @property
     def own(self) -> list[str]:
@@ -113,12 +117,56 @@ class Table:
         texts[[text.lower() in MISSING for text in texts]] = None
         said = {text.lower() for text in texts if text is not None}
         if said and said <= {"true", "false"}:
+            self.booleans.add(name)
             truth = {"true": 1.0, "false": 0.0}
             return np.array([np.nan if text is None else truth[text.lower()] for text in texts])
         if not all(text is None or is_number(text) for text in texts):
             return texts
         with np.errstate(over="ignore"):
             return np.where(texts == None, "nan", texts).astype(np.float64)  # noqa: E711
+
+    def words(self, name: str, known: Collection[str] | None = None) -> np.ndarray:
+        """A column as names of categories (dtype object), None where one is missing.
+
+        Text stays as it stands: ``01`` is not ``1``. Only where all of it are numbers without such zeros, 1.0
+        is 1. ``known`` names of a model are none that are missing, whatever they are.
+        """
+        known, new = known or (), known is None
+        column = self.columns[name]
+        if column.dtype != object:
+            if column.dtype.kind == "f" and (np.abs(column) >= 2.0**53).any():
+                raise DataFileError(
+                    f"{self.source}, column {name!r} has numbers beyond 2**53, which are not told apart; expected "
+                    "names of categories: write them as text"
+                )
+            entries = [None if v != v else f"{v:.17g}" if isinstance(v, float) else str(v) for v in column.tolist()]
+            return np.array(entries, object)
+        column = self.text(name) if not self.typed else self.values(name)
+        lost = MISSING if not self.typed or UNKNOWN in known else ()
+        entries = [None if e is None or (e.lower() in lost and e not in known) else e for e in column]
+        if new and not self.typed and all(e is None or PLAIN.fullmatch(e) for e in entries):
+            entries = [plain(e) for e in entries]
+        return np.array(entries, object)
+
+    def padded(self, name: str, column: np.ndarray) -> str | None:
+        """Of a column of text, which are the numbers ``column``, the first that has zeros before its digits."""
+        if self.typed or not _whole(column[:LOOKED_AT]) or not _whole(column):
+            return None
+        if isinstance(self.columns, csv_file.Texts):
+            return self.columns.padded(name)
+        return next(filter(PADDED.match, self.columns[name]), None)
+
+
+def _whole(column: np.ndarray) -> bool:
+    return bool((np.isnan(column) | (column == np.trunc(column))).all())
+
+
+def plain(text: str | None) -> str | None:
+    """A number without zeros at the end of its decimals; other text, and a missing one, as it is."""
+    if text is None or not PLAIN.fullmatch(text):
+        return text
+    short = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if short == "-0" else short
 
 
 # -- text of any separator -------------------------------------------------------------------
@@ -240,9 +288,11 @@ def read_csv(
                 "apart: rename one, or --no-header, if these are no names"
             )
 
+    line = cells.line
+
     def place(i: int, name: str) -> str:
         said = repr(name) if named else name
-        return f"line {cells.line(i + named)}, column {said}"
+        return f"line {line(i + named)}, column {said}"
 
     note = f"{'header in line' if named else 'no header: examples from line'} {cells.line(0)}"
     columns = csv_file.Texts(cells, names, int(named))
@@ -271,10 +321,9 @@ def _is_header(source: Path, first: Sequence[str], cells: csv_file.Cells, label:
     below = [[cell.strip() for cell in column] for column in heads]
     digits = [[cell for cell in cells if is_number(cell)] for cells in below]
     over = [j for j in texts if digits[j] and all(map(_may_be_number, below[j]))]
-    again = [j for j in texts if cells.again(j)]
     numbers = [float(cell) for cell in first if is_number(cell) and cell.lower() not in MISSING]
     if not numbers:
-        return bool(over) or 2 * len(again) < len(texts)
+        return bool(over) or 2 * sum(map(cells.again, texts)) < len(texts)
     if label in over:
         return True
     steps = np.diff(numbers)
@@ -282,7 +331,7 @@ def _is_header(source: Path, first: Sequence[str], cells: csv_file.Cells, label:
     even = ordered and bool(np.allclose(steps, steps[:1], rtol=1e-6, atol=0.0))
     whole = all(n == int(n) for n in numbers if np.isfinite(n))
     if texts:
-        if again or len(set(first)) < len(first):
+        if any(map(cells.again, texts)) or len(set(first)) < len(first):
             return False
         if over:
             sure, likely = ordered, True
@@ -325,15 +374,16 @@ def read_columns(source: Path, wanted: Sequence[str | None] = ()) -> Table:
     from fast.errors import InvalidParameterError
 
     files = parts(source) if source.is_dir() else [str(source)]
-    empty, counts, first = list[Any](), list[int](), list[str]()
+    empty, counts, first, booleans = list[Any](), list[int](), list[str](), set[str]()
     try:
         for name in files:
             with opened(name) as file:
                 stored = [c for c in index_columns(file.schema) if c not in wanted]
                 names = [c for c in file.schema.names if c not in stored]
                 counts.append(sum(file.counts))
-            flat = [file.schema.field(c) for c in names if not is_listed(file.schema.field(c).type)]
-            empty.append(file.schema.empty_table().select([field.name for field in flat]))
+            flat = [f for f in map(file.schema.field, names) if not is_listed(f.type)]
+            empty.append(file.schema.empty_table().select([f.name for f in flat]))
+            booleans |= {f.name for f in flat if str(f.type) == "bool"}
             first = first or names
             if {*names} != {*first} or len({*names}) < len(names):
                 raise DataFileError(f"{name} has the columns {listed(names)}; expected names that differ, and "
@@ -384,8 +434,9 @@ def read_columns(source: Path, wanted: Sequence[str | None] = ()) -> Table:
 
     notes = tuple(map(LEFT_OUT.format, stored))
     return Table(
-        source, columns, True, place, True, notes, counts=tuple(zip(files, counts, strict=True))
-    )
+        source, columns, True, place, True, notes, counts=tuple(zip(files, counts, strict=True)),
+        booleans=booleans,
+    )  # fmt: skip
 
 
 def _array(column: Any) -> np.ndarray:
@@ -402,7 +453,7 @@ def _array(column: Any) -> np.ndarray:
     if kind_of.is_decimal(kind):
         column = column.cast(pa.float64())
     if column.null_count:
-        return np.array([np.nan if e is None else e for e in column.to_pylist()], np.float64)
+        return np.asarray(column.cast(pa.float64(), safe=False).to_numpy())
     return np.asarray(column.to_numpy())
 
 

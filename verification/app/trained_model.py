@@ -12,8 +12,9 @@ from fast.data.columns import data_frame
 from verification.app.console import LOG
 from verification.app.dataset import Examples, Known
 from verification.app.labels import listed
-from verification.app.preprocessing import frame_for, numbers
+from verification.app.preprocessing import check, frame_for, numbers
 from verification.errors import DataFileError, InvalidArgumentError
+from verification.fitted_loss import loss_of
 from verification.report.environment import version
 
 
@@ -36,6 +37,7 @@ class Model:
     features : the column of lists, array, tensor or dataset that the features are
     index_base : the index of the first feature in svm files
     trained_on : SHA-256 of the files of the training data
+    booleans : features that were written as True and False; as categories, by place where they have no names
     """
 
     estimator: Any
@@ -51,6 +53,7 @@ class Model:
     features: tuple[str, ...] = ()
     index_base: int | None = None
     trained_on: tuple[str, ...] = ()
+    booleans: tuple[str, ...] = ()
 
     @property
     def known(self) -> Known:
@@ -61,7 +64,7 @@ class Model:
             classes = np.array(
                 [int(one) if re.fullmatch("0|-?[1-9][0-9]*", one, re.ASCII) else one]
             )
-        return Known(n_features, classes, self.columns or (), self.index_base)
+        return Known(n_features, classes, self.columns or (), self.index_base, self.categories)
 
     @property
     def classifier(self) -> Any:
@@ -91,8 +94,6 @@ class Model:
     @property
     def loss(self) -> str:
         """The object in `refsolve.losses` that the losses are."""
-        from verification.certificates.fitted import loss_of
-
         if hasattr(self.classifier, "object_name"):
             return str(self.classifier.object_name)
         truncated = getattr(self.classifier, "truncated", False)  # certified as a convex step
@@ -144,9 +145,13 @@ class Model:
             )
         if more := [name for name in names if name not in (*wanted, *self.apart)]:
             LOG.warning("X: columns that the model does not know are left out: %s", listed(more))
-        found = {name: table.values(name) for name in wanted}
+        found = {
+            name: table.words(name, self.categories[name]) if name in self.categories else table.values(name)
+            for name in wanted
+        }
         X = pd.DataFrame({name: pd.Series(c, dtype=c.dtype) for name, c in found.items()})
-        return self.fed(Examples(Path("X"), X, None, True, table.place))
+        booleans = tuple(table.booleans)
+        return self.fed(Examples(Path("X"), X, None, True, table.place, booleans=booleans))
 
     def fed(self, examples: Examples) -> Any:
         """The features of a file as the estimator takes them, in the order of training.
@@ -165,19 +170,36 @@ class Model:
             dense = getattr(self.estimator, "steps", None) and not _keeps_zeros(self.estimator[0])
             return examples.X.toarray() if dense else examples.X
         examples = self._ordered(examples)
+        self._check_booleans(examples)
         if not self.framed:
             return numbers(examples)
-        check = examples.X.drop(columns=list(self.categories))
-        if self.impute is None or any(check[name].dtype == object for name in check):
-            filled = check.fillna(0.0) if self.impute is not None else check
-            numbers(replace(examples, X=filled))
-        return frame_for(examples, tuple(self.categories))
+        check(examples, tuple(self.categories), self.impute is not None)
+        return frame_for(examples, self.categories)
+
+    def _check_booleans(self, examples: Examples) -> None:
+        """Refuse what is neither True nor False (nor 1 nor 0) where training had nothing else."""
+        for name in self.booleans:
+            at = examples.X.columns[int(name) if self.columns is None else self.columns.index(name)]
+            column = examples.X[at]
+            if column.dtype == object:
+                good = [v is None or v.lower() in ("true", "false") for v in column]
+            else:
+                good = np.isin(column, (0.0, 1.0)) | np.isnan(column)
+            if not np.all(good):
+                i = int(np.argmin(good))
+                raise DataFileError(
+                    f"{examples.source}, {examples.place(i, at)}: expected True or False, as in training, or 1 or 0; "
+                    f"got {column[i]!s:.80}"
+                )
 
     def unknown_values(self, examples: Examples) -> list[str]:
-        """A line for each feature with categories that training did not see, which count as none of them."""
+        """A line for each feature with categories that training did not see, or True and False where it had numbers."""
+        numbers = {*(self.columns or ())} - {*self.booleans, *self.categories}
+        odd = [name for name in examples.booleans if name in numbers]
+        said = [f"{name}: True and False are taken as 1 and 0; training had numbers" for name in odd]
         if examples.sparse or not self.categories:
-            return []
-        frame, lines = frame_for(self._ordered(examples), tuple(self.categories)), []
+            return said
+        frame, lines = frame_for(self._ordered(examples), self.categories), []
         for name, known in self.categories.items():
             new = frame[name][~frame[name].isin(known)]
             if len(new):
@@ -185,7 +207,7 @@ class Model:
                     f"{name}: {len(new)} of {len(frame)} values are none that training saw, such as {new.iloc[0]!r}; "
                     "they count as none of its categories"
                 )
-        return lines
+        return [*said, *lines]
 
     def _ordered(self, examples: Examples) -> Examples:
         names = list(examples.X.columns)
@@ -198,9 +220,12 @@ class Model:
                     f"{examples.source} has {len(names)} features; the model expects {wanted}, in the order "
                     "of its training data"
                 )
-            if self.columns is None or not self.framed:
+            if not self.framed:
                 return examples
-            return replace(examples, X=examples.X.set_axis(list(self.columns), axis=1))
+            there = dict(zip(self.columns or map(str, range(wanted)), names, strict=True))
+            place = examples.place
+            return replace(examples, X=examples.X.set_axis(list(there), axis=1),
+                           place=lambda i, name: place(i, there[name]))  # fmt: skip
         if lost := [name for name in self.columns if name not in names]:
             raise InvalidArgumentError(
                 f"{examples.source} lacks the features {listed(lost)} of the model; it has {listed(names)}"

@@ -134,13 +134,14 @@ def train(
     categories: Sequence[str] = (),
     model: str = "svm",
     C: float | Sequence[float] = 1.0,
+    overwrite: bool = False,
     **parameters: Any,
 ) -> Trained:
     """Fit an estimator of `fast` on prepared examples and describe the result; of several C the best.
 
     P = 1/2 ||W||^2 + C sum_i L(y_i, W'x_i), x_i as prepared; the gap reported is (P - D)/max(|P|, |D|).
-    Raises the estimator's own errors, and DataFileError, which names the file, where the data do not
-    fit it.
+    ``overwrite``: the examples' numbers may be scaled in place, which saves their memory. Raises the
+    estimator's own errors, and DataFileError, which names the file, where the data do not fit it.
     """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.pipeline import make_pipeline
@@ -172,7 +173,7 @@ def train(
         with stage("trained"), warnings.catch_warnings(record=True) as caught:
             for said in told:
                 warnings.simplefilter("always", said)
-            prepared = X if transform is None else transform.fit_transform(X)
+            prepared = X if transform is None else _fit_transform(transform, X, overwrite)
             if len(Cs) == 1:
                 classifier.fit(prepared, examples.y, **options)
             else:
@@ -187,8 +188,30 @@ def train(
     advice = _advice(caught, told)
     estimator = classifier if transform is None else make_pipeline(transform, classifier)
     fitted = replace(made, estimator=estimator)
-    parts = {"train": examples} | ({} if test is None else {judged: test})
+    bare = replace(made, estimator=classifier, scale="none", columns=None, impute=None, categories={}, booleans=())
+    parts = {"train": (bare, _of_prepared(examples, prepared))}
+    parts |= {} if test is None else {judged: (fitted, test)}
     return Trained(fitted, _shown(fitted, parts, scale, advice, path))
+
+
+def _fit_transform(transform: Any, X: Any, overwrite: bool) -> Any:
+    """The same numbers as of ``fit_transform``, of a scaler in the memory of X where that may be."""
+    if not overwrite or not hasattr(transform, "copy") or not isinstance(X, np.ndarray):
+        return transform.fit_transform(X)
+    with suppress(ValueError):  # of pandas, whose views are read-only, the memory itself is not
+        X.setflags(write=True)
+    try:
+        return transform.fit(X).set_params(copy=not X.flags.writeable).transform(X)
+    finally:
+        transform.set_params(copy=True)
+
+
+def _of_prepared(examples: Examples, prepared: Any) -> Examples:
+    """Examples whose features are as the classifier takes them."""
+    import pandas as pd
+
+    X = prepared if examples.sparse else pd.DataFrame(prepared, copy=False)
+    return replace(examples, X=X, named=False)
 
 
 def _advice(caught: Sequence[warnings.WarningMessage], told: tuple[type, ...]) -> list[str]:
@@ -200,14 +223,14 @@ def _advice(caught: Sequence[warnings.WarningMessage], told: tuple[type, ...]) -
 
 
 def _shown(
-    model: Model, parts: dict[str, Examples], scale: str, advice: Sequence[str], path: Path | None
+    model: Model, parts: dict[str, tuple[Model, Examples]], scale: str, advice: Sequence[str], path: Path | None
 ) -> Document:
-    """The model measured on its parts; pictures of the last one."""
+    """The model measured on its parts, for each as it takes them; pictures of the last one."""
     with stage("measured, and drawn"):
-        measured = {name: measure(model, part) for name, part in parts.items()}
-        shown = pictures(model, [*parts.values()][-1], path)
+        measured = {name: measure(*part) for name, part in parts.items()}
+        shown = pictures(*[*parts.values()][-1], path)
     document = describe(model, measured, scale, advice, path)
-    title = f"{document.title} trained on {parts['train'].source.name}"
+    title = f"{document.title} trained on {parts['train'][1].source.name}"
     return replace(document, title=title, appendix=shown)
 
 
@@ -258,8 +281,10 @@ def unfitted(examples: Examples, transform: object, scale: str, impute: str | No
             kinds = dict(zip(columns, step.categories, strict=True))
     stand_in = SimpleNamespace(n_features_in_=examples.X.shape[1])
     roles = (examples.apart, examples.positive, examples.grouped)
+    names = {} if examples.sparse else {c: c if examples.named else str(j) for j, c in enumerate(examples.X.columns)}
+    booleans = tuple(names[c] for c in examples.booleans if c in names and names[c] not in kinds)
     return Model(stand_in, scale, examples.columns, impute, kinds, *roles, labels=examples.labels,
-                 features=examples.features, index_base=examples.index_base)  # fmt: skip
+                 features=examples.features, index_base=examples.index_base, booleans=booleans)  # fmt: skip
 
 
 def _options(model: str, examples: Examples) -> dict[str, Any]:

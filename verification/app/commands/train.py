@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from verification.app.console import say, stage, wrote
+from verification.app.console import imported_beside, say, stage, wrote
 from verification.app.data_options import (
     DataFile,
     LabelsFile,
@@ -22,6 +22,10 @@ from verification.errors import InvalidArgumentError
 from verification.report.document import Document
 
 app = typer.Typer(add_completion=False)
+#: What training imports after the file was read.
+LATER = ("sklearn.model_selection", "sklearn.compose", "sklearn.pipeline", "fast.estimators.multiclass",
+         "fast.estimators.topk_logistic_regression", "matplotlib.figure", "matplotlib.backends.backend_svg",
+         "jinja2")  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +113,7 @@ def train(options: Options) -> Document:
             "--label with the others"
         )
     roles = o.roles(labels=words(o.labels) if several else None)
-    with stage(f"read {o.file}"):
+    with stage(f"read {o.file}"), imported_beside(o.file, *LATER):
         examples = read(o.file, roles, None, o.labels_file)
     say(examples.taken)
     examples = common_classes(one_against_rest(examples, o.positive), o.rare_classes, 2)
@@ -132,7 +136,7 @@ def train(options: Options) -> Document:
     trained = fit(
         examples, test=judged_on, judged="holdout" if o.test is None else "test", C=values(o.c),
         categories=words(o.categories), fit_intercept=bias, random_state=o.seed,
-        verbose=int(sys.stderr.isatty()), **given,
+        verbose=int(sys.stderr.isatty()), overwrite=True, **given,
     )  # fmt: skip
     parts = [file for file in (o.file, o.labels_file) if file is not None]
     sums = {str(file): checksum(file) for file in parts}
