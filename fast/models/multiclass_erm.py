@@ -186,7 +186,7 @@ class _Run(TrainingRun):
         self.X, self.y, self.r, self.m, self.loss, self.seed = X, y, r, m, loss, seed
         self.tol, self.max_iter, self.n_jobs = tol, max_iter, n_jobs
         self.name, self.race = choose_solver(solver, X, r, loss, m), Race()
-        self.pair = m == 2 and is_sparse(X) and solver_class("pair").fits(X, m, loss)
+        self.pair = m == 2 and solver_class("pair").fits(X, m, loss)
         pulse = getattr(report, "pulse", None)
         self.state = TrainingState(started=time.perf_counter(), pulse=pulse)
         self.algorithm = self.make(self.name, r)
