@@ -159,7 +159,7 @@ class Box(OneView):
         return np.minimum(0.5 * self.upper, 1.0 / max(float(self.gram.diagonal.mean()), TINY))
 
     def solved(self, goal: float) -> np.ndarray:
-        """The point of the smallest gap <u, max(s, 0)> - <a, s>, s = gain - Ha: at most ``goal``, unless rounding rules."""
+        """A point whose gap <u, max(s, 0)> - <a, s>, s = gain - Ha, is at most ``goal``, or as rounding allows."""
         best, smallest, idle = np.zeros(len(self.gain)), np.inf, 0
 
         def look(a: np.ndarray, b: np.ndarray) -> bool:

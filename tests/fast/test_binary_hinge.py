@@ -119,7 +119,7 @@ def test_the_best_point_of_a_box_has_a_small_gap():
     for upper in (np.full(30, 1e-3), RNG.uniform(0.0, 1e3, 30) + 1e-9):
         a = Box(H, gain, upper).solved(1e-9)
         slope = gain - H @ a
-        assert (a >= 0.0).all() and (a <= upper).all()
+        np.testing.assert_array_equal(a, np.clip(a, 0.0, upper))
         assert upper @ np.maximum(slope, 0.0) - a @ slope <= 1e-9
 
 
