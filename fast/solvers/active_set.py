@@ -33,6 +33,7 @@ SHARE = 0.05  # of the rival's time: no round takes longer
 CACHE = 4e6  # bytes; beyond them rows are waited for
 FACES, INNER, ZERO = 3, 60, 1e-7  # faces left to the interior point method, its steps, and parts of r that are none
 SMALL, REST = 0.3, 0.1  # of the rival's time, up to which faces are tried, and of the gap, which they leave
+LEAST = 20_000  # numbers n m d from which on they are
 
 
 class Race:
@@ -101,8 +102,9 @@ class ActiveSetSolver:
     def __init__(self, X: Any, y: np.ndarray, r: np.ndarray, m: int, loss: Any, seed: int) -> None:
         self.X, self.y, self.r, self.m = X, y, r, m
         self.loss = _, k, gamma, _ = loss.structure(m - 1)
-        self.given, self.faces = loss, FACES if self.WHOLE and k == 1 and not any(self.loss[2:]) else 0
         n, d = X.shape
+        apart = self.WHOLE and k == 1 and not any(self.loss[2:]) and n * m * d > LEAST
+        self.given, self.faces = loss, FACES if apart else 0
         self.rng = np.random.default_rng(seed)
         self._measure()
         others = m - 1
@@ -269,8 +271,9 @@ class ActiveSetSolver:
                 return
             if self.race.lost_at(self.pace * spent + ROUND, state.gap, tol):
                 break
-            face = self._face(negligible)
-            mine.rival = self._face_cost(len(face), tol)
+            if self.faces and len(mine.way) >= TRIAL:
+                face = self._face(negligible)
+                mine.rival = self._face_cost(len(face), tol)
             if mine.lost_at(self.pace * spent + ROUND, state.gap, tol):
                 self._solve_face(face, REST * tol * abs(state.primal))
                 mine, newton_from = Race(), iteration + 1

@@ -206,7 +206,7 @@ class BinaryHinge:
         self.even = not self.sparse and 1.0 / PLAIN < min(sizes, default=1.0) <= max(sizes, default=1.0) < PLAIN
         self.x, self.w = np.zeros(len(r)), np.zeros(X.shape[1])  # w: at the last certificate
         self.costs, self.dual = np.full(len(r), self.cost), 0.0  # slopes and D there
-        self.kept = self.x.copy(), self.w, self.costs
+        self.kept = self.x.copy()
         self._read(self.rows, X.dtype if self.even else np.float64)
         self.rng = np.random.default_rng(seed)
         self.order = np.flatnonzero(r > 0.0)
