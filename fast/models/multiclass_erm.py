@@ -22,7 +22,7 @@ C = 1/(lambda n) this is the problem of Lapin et al. 2015, Theorem 1, divided by
 |            | many, also after 150 iterations) is left to it, what stalls "lbfgs" to "newton",    |
 |            | what stalls that to "interior" if weights are few, else "active"                    |
 
-The hinge of two classes on CSR with more than 400 features is one of one row of weights to "active", whose
+The hinge of two classes with more than 400 features is one of one row of weights to "active", whose
 coordinate ascent is that of `fast.solvers.binary_hinge`. "sdca" takes Newton steps on faces for the consistent
 top-k hinge: `fast.solvers.face_ascent`.
 
