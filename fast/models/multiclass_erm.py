@@ -22,7 +22,7 @@ C = 1/(lambda n) this is the problem of Lapin et al. 2015, Theorem 1, divided by
 |            | many, also after 150 iterations) is left to it, what stalls "lbfgs" to "newton",    |
 |            | what stalls that to "interior" if weights are few, else "active"                    |
 
-The hinge of two classes on CSR with more than 400 features is one of one row of weights to "active", whose
+The hinge of two classes with more than 400 features is one of one row of weights to "active", whose
 coordinate ascent is that of `fast.solvers.binary_hinge`. "sdca" takes Newton steps on faces for the consistent
 top-k hinge: `fast.solvers.face_ascent`.
 
@@ -186,7 +186,7 @@ class _Run(TrainingRun):
         self.X, self.y, self.r, self.m, self.loss, self.seed = X, y, r, m, loss, seed
         self.tol, self.max_iter, self.n_jobs = tol, max_iter, n_jobs
         self.name, self.race = choose_solver(solver, X, r, loss, m), Race()
-        self.pair = m == 2 and is_sparse(X) and solver_class("pair").fits(X, m, loss)
+        self.pair = m == 2 and solver_class("pair").fits(X, m, loss)
         pulse = getattr(report, "pulse", None)
         self.state = TrainingState(started=time.perf_counter(), pulse=pulse)
         self.algorithm = self.make(self.name, r)

@@ -6,6 +6,9 @@ current face, and then passes of exact block updates over the examples whose gap
 pass earns less than the round has earned on average for the same work, the check included. Work is
 estimated from counts (nanoseconds per list entry and per score, measured once), not timed: the
 same data and seed give the same model.
+
+Where weights are few and rounds creep, the interior point method finds the best dual of the examples whose gap matters,
+the others as they are.
 """
 
 from collections.abc import Callable
@@ -15,7 +18,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from .active_face_newton import FaceNewton, Problem
-from .rows import as_rows, is_sparse, scores, squared_norms
+from .rows import as_rows, blocks_of, is_sparse, scores, squared_norms
+from .simplex_interior import SimplexInteriorSolver
 from .state import TrainingState, block_length
 from .working_set import active_pass, primal_from_dual, refresh_rows, squared_masses
 
@@ -27,6 +31,9 @@ DOUBTS = 3  # forecasts running that have to say so
 SURE = 1.25  # times the rival's time: what is foretold may be as wrong
 SHARE = 0.05  # of the rival's time: no round takes longer
 CACHE = 4e6  # bytes; beyond them rows are waited for
+FACES, INNER, ZERO = 3, 60, 1e-7  # faces left to the interior point method, its steps, and parts of r that are none
+SMALL, REST = 0.3, 0.1  # of the rival's time, up to which faces are tried, and of the gap, which they leave
+LEAST = 20_000  # numbers n m d from which on they are
 
 
 class Race:
@@ -96,6 +103,8 @@ class ActiveSetSolver:
         self.X, self.y, self.r, self.m = X, y, r, m
         self.loss = _, k, gamma, _ = loss.structure(m - 1)
         n, d = X.shape
+        apart = self.WHOLE and k == 1 and not any(self.loss[2:]) and n * m * d > LEAST
+        self.given, self.faces = loss, FACES if apart else 0
         self.rng = np.random.default_rng(seed)
         self._measure()
         others = m - 1
@@ -214,7 +223,7 @@ class ActiveSetSolver:
     def run(self, state: TrainingState, tol: float, max_iter: int, report: Callable) -> None:
         """Rounds until state.gap <= tol, or max_iter, or the callback stops."""
         loss, rng, negligible = self.loss, self.rng, -np.inf
-        newton_from, failures, rate, spent = 3, 0, 0.0, self.check_cost
+        newton_from, failures, rate, spent, mine = 3, 0, 0.0, self.check_cost, Race()
         ratio, tail = 1.0, 0.1
         for iteration in range(state.n_iter + 1, max_iter + 1):
             problem, active = self._at_hand(negligible)
@@ -262,12 +271,64 @@ class ActiveSetSolver:
                 return
             if self.race.lost_at(self.pace * spent + ROUND, state.gap, tol):
                 break
+            if self.faces and len(mine.way) >= TRIAL:
+                face = self._face(negligible)
+                mine.rival = self._face_cost(len(face), tol)
+            if mine.lost_at(self.pace * spent + ROUND, state.gap, tol):
+                self._solve_face(face, REST * tol * abs(state.primal))
+                mine, newton_from = Race(), iteration + 1
         self._certify(state, tol)
 
     def _at_hand(self, negligible: float) -> tuple[Problem, np.ndarray]:
         """What kernels ask of the rows in memory, and which of those matter."""
         problem = self.rows, self.y, self.r, self.squares, self.loss, self.lists, self.mass
         return problem, np.flatnonzero((self.gaps > negligible) & (self.r > 0.0))
+
+    def _face(self, negligible: float) -> np.ndarray:
+        """Examples whose gap matters, or whose mass is neither 0 nor all of r."""
+        inside = (self.mass > 0.0) & (self.lists[1].max(axis=1, initial=0.0) < self.r)
+        return np.flatnonzero(((self.gaps > negligible) | inside) & (self.r > 0.0))
+
+    def _face_cost(self, count: int, tol: float) -> float:
+        """Nanoseconds of `_solve_face` for so many examples; inf where it is not for them."""
+        rows = self.X[:count]
+        if not self.faces or not count or not SimplexInteriorSolver.affordable(rows, self.m):
+            return np.inf
+        found = SimplexInteriorSolver.nanoseconds(rows, self.m, self.given, tol)
+        return found if found <= SMALL * self.race.rival else np.inf
+
+    def _solve_face(self, at: np.ndarray, goal: float) -> None:
+        """The best dual of the examples ``at``, up to ``goal``, where all others stay as they are."""
+        self.faces -= 1
+        self._sum_weights()
+        rows = self.X[at].astype(np.float64)
+        A = blocks_of(packed(self.lists, self.m)[at], self.y[at])
+        inner = SimplexInteriorSolver(rows, self.y[at], self.r[at], self.m, self.given, 0)
+        inner.offset = (self.W - A.T @ rows) @ rows.T
+        state = TrainingState()
+        inner.run(state, 0.0, INNER, lambda state: state.absolute_gap <= goal)
+        before = self.dual_objective(0.5 * float(np.vdot(self.W, self.W)))
+        old = [part.copy() for part in self.lists]
+        self._take_face(at, inner.dual_variables().toarray())
+        self._sum_weights()
+        if not self.dual_objective(0.5 * float(np.vdot(self.W, self.W))) > before:
+            self.lists = old[0], old[1], old[2]
+            self._sum_weights()
+
+    def _take_face(self, at: np.ndarray, x: np.ndarray) -> None:
+        """Lists of the examples ``at`` from their masses (len(at), m), those next to 0 left out."""
+        r = self.r[at, None]
+        x = np.where(x > ZERO * r, x, 0.0)
+        x = np.where(x >= (1.0 - ZERO) * r, r, x)
+        x *= np.minimum(1.0, r / np.maximum(x.sum(axis=1, keepdims=True), r))
+        count = np.count_nonzero(x, axis=1)
+        if count.max() > self.lists[0].shape[1]:
+            self._make_lists(min(self.m - 1, int(count.max())))
+        index, value, counts = self.lists
+        counts[at], taken = count, np.arange(index.shape[1]) < count[:, None]
+        which, classes = np.nonzero(x)
+        rows, places = np.nonzero(taken)
+        index[at[rows], places], value[at[rows], places] = classes, x[which, classes]
 
     def _certify(self, state: TrainingState, tol: float) -> bool:
         """The dual objective again, with W = X'A summed anew: rounding must not certify."""

@@ -147,6 +147,35 @@ class OneView:
         return balanced(np.minimum(0.5 * self.upper, scale), self.y)
 
 
+class Box(OneView):
+    """min 1/2 a'Ha - <gain, a> in a box, 0 <= a <= u, without equations; H is a matrix."""
+
+    def __init__(self, H: np.ndarray, gain: np.ndarray, upper: np.ndarray) -> None:
+        super().__init__(MatrixGram(H), np.ones(len(gain)), upper, np.zeros(len(gain)))
+        self.gain, self.equations, self.rank = gain, np.empty((0, len(gain))), 0
+
+    def start(self) -> np.ndarray:
+        """The middle of the box, or less where it is wide."""
+        return np.minimum(0.5 * self.upper, 1.0 / max(float(self.gram.diagonal.mean()), TINY))
+
+    def solved(self, goal: float) -> np.ndarray:
+        """A point whose gap <u, max(s, 0)> - <a, s>, s = gain - Ha, is at most ``goal``, or as rounding allows."""
+        best, smallest, idle = np.zeros(len(self.gain)), np.inf, 0
+
+        def look(a: np.ndarray, b: np.ndarray) -> bool:
+            nonlocal best, smallest, idle
+            point = np.minimum(a, self.upper)
+            slope = self.gain - self.product(point)
+            gap = float(self.upper @ np.maximum(slope, 0.0) - point @ slope)
+            idle = 0 if gap < 0.5 * smallest else idle + 1
+            if gap < smallest:
+                best, smallest = point, gap
+            return smallest <= goal or idle > STALLED * STALLED
+
+        minimise(self, look, HOPELESS)
+        return best
+
+
 def follow(
     program: Any,
     state: Any,
@@ -261,7 +290,7 @@ class _Point:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Newton's step for a z = (a z) + c1, s t = (s t) + c2 and the linear equations."""
         p = self.inverse(-self.dual + c1 / self.a - c2 / self.s)
-        S, kept = np.array([self.sums(q) for q in self.q]).T, self.kept
+        S, kept = np.array([self.sums(q) for q in self.q]).reshape(2 * (len(self.q),)).T, self.kept
         rest = self.rest + self.sums(p)
         db = np.zeros(len(rest))
         db[kept] = _eliminated(S[np.ix_(kept, kept)], rest[kept])

@@ -80,22 +80,22 @@ def _bounds(
 
 def sums(
     X: Any, W: np.ndarray, A: Any, own: np.ndarray, r: np.ndarray, loss: Any, y: Any, seen: Any = None,
-    out: Any = None, norms: Any = None,
+    out: Any = None, norms: Any = None, products: Any = None,
 ) -> list[Any]:  # fmt: skip
     """What `bounds_of_sums` needs of a block of examples, in the arithmetic of W.
 
     Over the examples: losses; what A gains, the sizes of that, what had to be moved times norms, and what that
     costs; A'X; rounding in it. Without A the slopes of a smooth loss at W are taken, one-vs-all.
     ``seen(f)`` is called with the scores; A that the logistic loss has at W goes to ``out``. ``norms`` are
-    `row_norms`, if they are known.
+    `row_norms`, and ``products`` XW' and A'X, if they are known: these of a hinge, and A in its domain.
     """
     real: Any = W.dtype.type
     norms = row_norms(X) if norms is None else norms
     eps = real(np.finfo(real).eps)
     terms = int(np.diff(X.indptr).max(initial=0)) if is_sparse(X) else X.shape[1]
     lengths = np.sqrt((W * W).sum(axis=1)).max()
-    rows, mass = X.astype(real, copy=False), r.astype(real)[:, None]
-    f = np.asarray(rows @ W.T, dtype=real)
+    rows, mass = X if products else X.astype(real, copy=False), r.astype(real)[:, None]
+    f = products[0] if products else np.asarray(rows @ W.T, dtype=real)
     if seen is not None:
         seen(f)
     slip = (terms + 8) * eps * norms[:, None] * lengths
@@ -116,7 +116,7 @@ def sums(
     steep = STEEP if loss.variant >= LOGISTIC else 1 + loss.gamma
     off = (delta * norms).sum(), steep * delta.sum()
     totals = np.array([gains.sum(), np.abs(gains).sum() + np.abs(x).sum(), *off], dtype=real)
-    return [risk, totals, dense(rows.T @ a).T, norms @ np.abs(a)]
+    return [risk, totals, products[1] if products else dense(rows.T @ a).T, norms @ np.abs(a)]
 
 
 @kernel

@@ -15,8 +15,8 @@ have one right label, and their problem is one for each class.
 |            | inner problems are solved as by "lbfgs"                         |                       |
 | "lbfgs"    | quasi-Newton steps with a homotopy in C                         | smooth losses         |
 | "sdca"     | coordinate ascent over rows, exact updates of all their classes | hinges, also smooth;  |
-|            |                                                                 | first for two classes |
-|            |                                                                 | on CSR                |
+|            | at once; of two classes one row of weights; of few dense rows   | first for two classes |
+|            | then over their products, class by class                        | and for few examples  |
 | "auto"     | the first of these that fits                                    |                       |
 
 Problems with n*m*d <= 20 000 are solved to rounding (at most 100 iterations more), whatever ``tol``.
@@ -42,7 +42,7 @@ from fast.models.multiclass_erm import (
 from fast.solvers.binary_hinge import OneVsAllHinge, fits
 from fast.solvers.binary_logistic import OneVsAllNewtonSolver
 from fast.solvers.class_newton import ClassNewtonSolver
-from fast.solvers.one_vs_rest_ascent import SignedAscent
+from fast.solvers.one_vs_rest_ascent import ProductAscent, SignedAscent
 from fast.solvers.one_vs_rest_proximal import SignedProximal
 from fast.solvers.one_vs_rest_quasi_newton import SignedQuasiNewton
 from fast.solvers.state import TrainingRun, TrainingState
@@ -59,7 +59,8 @@ def fitting(loss: Signed, X: Any, m: int) -> list[str]:
         return ["newton", "lbfgs"]
     found = ["newton"] if loss.variant == BOX and ClassNewtonSolver.fits(X) else []
     if not loss.smooth:
-        first, second = ("sdca", "proximal") if fits(X, m, loss) else ("proximal", "sdca")
+        ascent = fits(X, m, loss) or ProductAscent.fits(X, loss)
+        first, second = ("sdca", "proximal") if ascent else ("proximal", "sdca")
         return [*found, first, second]
     return [*found, "lbfgs", *(["sdca"] if loss.variant < LOGISTIC else [])]
 
@@ -123,6 +124,8 @@ def train(
             cls = OneVsAllNewtonSolver
         elif name == "sdca" and fits(X, m, loss):
             cls = OneVsAllHinge
+        elif name == "sdca" and ProductAscent.fits(X, loss):
+            cls = ProductAscent
         algorithm = cls(X, y, own, r, loss, seed)
         if name == "lbfgs":
             algorithm.passes.n_jobs = resolve(n_jobs)

@@ -46,6 +46,7 @@ class SimplexInteriorSolver:
     """Trains one model; see :func:`fast.models.multiclass_erm.train`."""
 
     NEEDS = "simplex"
+    offset: Any = None  # scores (m, n) that examples have besides W x_i
 
     def __init__(self, X: Any, y: np.ndarray, r: np.ndarray, m: int, loss: Any, seed: int) -> None:
         n, d = X.shape
@@ -138,6 +139,7 @@ class SimplexInteriorSolver:
         rows = self.rows
         rows.centre()
         f, factor = self._scores(self.U), self._factor()
+        f = f if self.offset is None else f + self.offset[:, self.order]
         tau = self._tau(None, 0.0)
         _, step, length = self._towards(factor, f, rows.fixed)
         share = min(max(self._tau(step, length) / tau, 0.0), 1.0)
@@ -236,6 +238,7 @@ class SimplexInteriorSolver:
             return np.nan, np.nan, self.best
         self.W = self.space.weights(self.U)
         f = np.ascontiguousarray(self.X @ self.W.T)
+        f = f if self.offset is None else f + self.offset.T
         primal = 0.5 * float(np.vdot(self.W, self.W)) + float(self.r @ self.loss.values(f, self.y))
         A = np.zeros_like(self.best)
         A[:, self.order] = self.rows.dual_variables()
@@ -244,6 +247,7 @@ class SimplexInteriorSolver:
         dual = -float(self.loss.conjugates(dual_variables, self.r).sum()) - 0.5 * float(
             np.vdot(V, V)
         )
+        dual -= 0.0 if self.offset is None else float(np.vdot(A, self.offset))
         return primal, dual, A
 
     def run(self, state: TrainingState, tol: float, max_iter: int, report: Callable) -> None:

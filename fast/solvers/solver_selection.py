@@ -20,8 +20,8 @@ SOLVERS = {
     "interior": ("simplex_interior", "SimplexInteriorSolver"),
 }
 WITHIN = {  # "active" on CSR data with too many weights for "interior", and on rows that are read;
-    # "newton" for logistic losses of two classes, "active" for the hinge of two on CSR data, and
-    # "sdca" for the consistent top-k hinge
+    # "newton" for logistic losses of two classes, "active" for the hinge of two with many features,
+    # and "sdca" for the consistent top-k hinge
     "sparse": ("sparse_set", "SparseSetSolver"), "blocks": ("block_lists", "BlockListSolver"),
     "binary": ("binary_logistic", "TwoClassNewtonSolver"), "pair": ("binary_hinge", "TwoClassHinge"),
     "faces": ("face_ascent", "FaceAscentSolver"),

@@ -1,4 +1,4 @@
-"""The hinge of two classes on CSR rows: its kernels beside naive ones, its models beside those of other solvers."""
+"""The hinge of two classes: its kernels beside naive ones, its models beside those of other solvers."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,12 @@ import scipy.sparse as sp
 from _problems import assert_same_optimum, quietly
 
 from fast import OneVsAllClassifier, TopKSVC
+from fast.data.in_memory import InMemory
 from fast.families import named
 from fast.solvers import binary_hinge
-from fast.solvers.binary_hinge import ascend, fits, row_squares, shuffle
+from fast.solvers.binary_hinge import ascend, best_factor, fits, row_squares, shuffle
+from fast.solvers.box_interior_point import Box
+from fast.solvers.rows import as_rows
 from fast.solvers.sparse_rows import parts
 from verification.certificates.fitted import judge_claims
 
@@ -17,6 +20,14 @@ N, D = 240, 600
 X = sp.random_array((N, D), density=0.03, rng=RNG, format="csr", data_sampler=RNG.standard_normal)
 Y = (X @ RNG.standard_normal(D) + 0.5 * RNG.standard_normal(N) > 0.0).astype(np.int64)
 SIGNS = 2.0 * Y - 1.0
+
+
+def rows_of(data):
+    """What the kernels read."""
+    if not sp.issparse(data):
+        return as_rows(data)
+    values, indices, ends = parts(data, data.dtype)
+    return np.empty(0, data.dtype), values, indices.view(np.uint32), ends
 
 
 def naive_pass(order, r, slopes, x):
@@ -40,14 +51,14 @@ def naive_pass(order, r, slopes, x):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_a_pass_is_exact_and_leaves_out_who_is_far_from_moving(dtype):
-    data, indices, indptr = parts(X.astype(dtype), dtype)
-    rows = data, indices.view(np.uint32), indptr
+@pytest.mark.parametrize("made", [sp.csr_array, sp.csr_array.toarray])
+def test_a_pass_is_exact_and_leaves_out_who_is_far_from_moving(dtype, made):
+    rows = rows_of(made(X.astype(dtype)))
     squares = np.empty(N)
     row_squares(rows, squares)
     np.testing.assert_allclose(squares, X.power(2).sum(axis=1), rtol=1e-5)
     r = RNG.uniform(0.02, 0.2, N)
-    x, w = np.zeros(N), np.zeros(D)
+    x, w = np.zeros(N), np.zeros(D, np.float64 if made is sp.csr_array else dtype)
     order, slopes = np.arange(N), np.array([-np.inf, np.inf])
     count, fewest, near = N, N, 1e-5 if dtype == np.float32 else 1e-12
     for _ in range(6):
@@ -55,7 +66,7 @@ def test_a_pass_is_exact_and_leaves_out_who_is_far_from_moving(dtype):
         given = slopes.copy()
         kept, left, naive, gap, free = naive_pass(order[:count], r, given, x)
         away = order[count:].copy()
-        now = SIGNS, r, 1.0 / squares, 1.0, order, count, slopes, x, w
+        now = SIGNS, r, 1.0 / squares, np.ones(N), order, count, slopes, x, w
         count, found = ascend(rows, *now)
         np.testing.assert_array_equal(order[:count], kept)
         assert set(order[count:]) == {*left, *away}
@@ -68,9 +79,8 @@ def test_a_pass_is_exact_and_leaves_out_who_is_far_from_moving(dtype):
 
 
 def test_a_pass_where_nothing_can_move_takes_everybody_back():
-    rows = parts(X)
     slopes, one = np.array([-1.0, 1.0]), np.ones(N)
-    given = (rows[0], rows[1].view(np.uint32), rows[2]), SIGNS, one, one, 0.0, np.arange(N), N
+    given = rows_of(X), SIGNS, one, one, np.zeros(N), np.arange(N), N
     assert ascend(*given, slopes, np.zeros(N), np.zeros(D)) == (N, 0.0)
     np.testing.assert_array_equal(slopes, [-np.inf, np.inf])
 
@@ -87,11 +97,38 @@ def test_shuffles_are_all_equally_likely_and_leave_the_rest():
     assert all(abs(each - 500) < 6 * np.sqrt(500) for each in counts.values())
 
 
+def test_the_best_factor_is_the_best():
+    for n in (1, 3, 20):
+        for _ in range(60):
+            u, r = RNG.choice([-1.0, 0.0, 1.0, 1.5, RNG.normal()], n), RNG.uniform(0.0, 2.0, n)
+            cost, square = RNG.uniform(0.5, 2.0), RNG.uniform(0.1, 5.0)
+
+            def risk(a, given=(u, r, cost, square)):
+                u, r, cost, square = given
+                return 0.5 * a * a * square + r @ np.maximum(cost - a * u, 0.0)
+
+            a = best_factor(u, r, cost, square)
+            if r @ u > 0.0:
+                assert risk(a) <= min(risk(t * a) for t in (0.5, 0.99, 1.01, 2.0)) + 1e-12
+    assert best_factor(-np.ones(2), np.ones(2), 1.0, 1.0) == 1.0  # w points away: no factor > 0 is best
+
+
+def test_the_best_point_of_a_box_has_a_small_gap():
+    Z = RNG.normal(size=(30, 12)) + 3.0
+    H, gain = Z @ Z.T, RNG.normal(size=30)
+    for upper in (np.full(30, 1e-3), RNG.uniform(0.0, 1e3, 30) + 1e-9):
+        a = Box(H, gain, upper).solved(1e-9)
+        slope = gain - H @ a
+        np.testing.assert_array_equal(a, np.clip(a, 0.0, upper))
+        assert upper @ np.maximum(slope, 0.0) - a @ slope <= 1e-9
+
+
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_both_losses_are_one_problem(C, dtype):
+@pytest.mark.parametrize("made", [sp.csr_array, sp.csr_array.toarray])
+def test_both_losses_are_one_problem(C, dtype, made):
     weight = np.where(np.arange(N) % 7 == 0, 0.0, RNG.uniform(0.5, 2.0, N))
-    data, params = X.astype(dtype), {"tol": 1e-7, "random_state": 0}
+    data, params = made(X.astype(dtype)), {"tol": 1e-7, "random_state": 0}
     pair = OneVsAllClassifier(C=2.0 * C, **params).fit(data, Y, weight)
     model = TopKSVC(C=C, **params).fit(data, Y, weight)
     assert (pair.solver_, model.solver_) == ("sdca", "active")
@@ -105,7 +142,7 @@ def test_both_losses_are_one_problem(C, dtype):
         (model, TopKSVC(C=C, solver="interior", **params)),
     ):
         assert judge_claims(fitted, data, Y, weight).ok
-        assert not fitted.dual_coef_[np.arange(N) % 7 == 0].sum()
+        assert not sp.csr_array(fitted.dual_coef_)[np.arange(N) % 7 == 0].sum()
         assert_same_optimum(fitted, other.fit(data, Y, weight), 1e-7)
     again = TopKSVC(C=C, **params).fit(data, Y, weight)
     assert again.coef_.tobytes() == model.coef_.tobytes()
@@ -120,6 +157,30 @@ def test_a_second_fit_begins_at_the_first_dual():
         quietly(cold, X, Y)
         assert not cold.dual_gap_ <= 1e-12
         assert judge_claims(cold, X, Y).ok
+
+
+@pytest.mark.parametrize("away", [0.0, 30.0])
+def test_passes_in_float32_and_faces_end_in_rounding(away, monkeypatch):
+    """Far from the origin passes creep, and the interior point method ends them; float64 all along beside it."""
+    dense = X.toarray() + away
+    faces = []
+    solve = binary_hinge.BinaryHinge._solve_face
+    monkeypatch.setattr(
+        binary_hinge.BinaryHinge, "_solve_face", lambda self, goal: (faces.append(self.count), solve(self, goal))
+    )
+    model = OneVsAllClassifier(C=10.0, tol=1e-7, random_state=0).fit(dense, Y)
+    assert judge_claims(model, dense, Y).ok
+    assert model.dual_gap_ <= 1e-7
+    assert bool(faces) == (away > 0.0)
+    monkeypatch.setattr(binary_hinge, "LONG", 0)
+    slow = OneVsAllClassifier(C=10.0, tol=1e-7, random_state=0).fit(dense, Y)
+    assert_same_optimum(model, slow, 1e-7)
+
+
+def test_numbers_beyond_float32_stay_in_float64():
+    for size in (1e-25, 1e25):
+        model = OneVsAllClassifier(C=1e-2 / size**2, tol=1e-6, random_state=0).fit(size * X.toarray(), Y)
+        assert model.dual_gap_ <= 1e-6, size
 
 
 def test_rows_too_much_alike_are_left_to_others(monkeypatch):
@@ -146,7 +207,8 @@ def test_other_problems_have_other_solvers():
     assert fits(X, 2, hinge)
     assert fits(X, 2, named("multiclass_hinge"))
     assert not fits(X, 3, hinge)
-    assert not fits(X.toarray(), 2, hinge)
+    assert fits(X.toarray(), 2, hinge)
+    assert not fits(InMemory(X.toarray()), 2, hinge)
     assert not fits(X[:, :400], 2, hinge)
     for other in ("ova_logistic", "multilabel_hinge", "squared_topk_hinge", "softmax"):
         assert not fits(X, 2, named(other)), other

@@ -17,6 +17,7 @@ from fast import (
 )
 from fast.estimators.multilabel import best_threshold
 from fast.solvers.class_grams import solved, weighted_grams
+from fast.solvers.one_vs_rest_ascent import product_pass
 from verification.certificates.fitted import judge_claims
 from verification.verdicts.verdict import Verdict
 
@@ -70,14 +71,52 @@ def test_with_one_right_label_they_are_the_multiclass_losses():
 def test_features_beyond_matrices_and_heavy_weights():
     """Coordinate ascent alone raises the weights in steps; inner problems where it gets slow."""
     wide, y = classes(1, n=80, m=3, d=450)
-    model = OneVsAllClassifier(C=1.0, tol=1e-6).fit(wide, y)
-    assert model.solver_ == "proximal"
+    model = OneVsAllClassifier(C=1.0, tol=1e-6, solver="proximal").fit(wide, y)
     assert judge_claims(model, wide, y).verdict is Verdict.PASS
     assert model.dual_gap_ <= 1e-6
     for solver, C in (("sdca", 50.0), ("proximal", 200.0), ("proximal", 50.0)):
         model = fitted(MultilabelClassifier, "hinge", C=C, tol=1e-4, solver=solver)
         assert judge_claims(model, X, LABELS).verdict is Verdict.PASS
         assert model.dual_gap_ <= 1e-4
+
+
+def test_a_pass_over_products_of_rows_is_exact():
+    rows, r = RNG.standard_normal((20, 7)) + 1.0, RNG.uniform(0.0, 1.0, 20)
+    rows[3] = 0.0
+    signs, order = RNG.choice([-1.0, 1.0], 20), RNG.permutation(20)
+    K, x, f = rows @ rows.T, np.zeros(20), np.zeros(20)
+    naive = np.zeros(20)
+    for _ in range(3):
+        before = naive.copy()
+        for i in order:
+            slope = 0.7 - signs[i] * rows[i] @ (rows.T @ (signs * naive))
+            step = slope / K[i, i] if i != 3 else np.inf
+            naive[i] = np.clip(naive[i] + step, 0.0, r[i])
+        assert product_pass(K, signs, r, 0.7, order, x, f) == np.count_nonzero(naive != before)
+        np.testing.assert_allclose(x, naive, atol=1e-12)
+        np.testing.assert_allclose(f, K @ (signs * x), atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_few_wide_rows_far_from_the_origin_are_trained_by_their_products(dtype):
+    """Coordinate ascent creeps there, and the interior point method ends it; n_jobs changes no bit."""
+    wide, y = classes(1, n=40, m=3, d=900)
+    weight = RNG.choice([0.0, 1.0, 2.0], 40)
+    for away, C in ((0.0, 1e-3), (0.0, 10.0), (30.0, 10.0)):
+        data = (wide + away).astype(dtype)
+        model, again = (
+            OneVsAllClassifier(C=C, tol=1e-6, n_jobs=n_jobs).fit(data, y, weight) for n_jobs in (1, 2)
+        )
+        assert model.solver_ == "sdca"
+        assert model.coef_.tobytes() == again.coef_.tobytes()
+        assert model.dual_gap_ <= 1e-6
+        assert judge_claims(model, data, y, weight).verdict is Verdict.PASS
+        assert not np.asarray(model.dual_coef_[weight == 0.0].sum()).any()
+        rival = OneVsAllClassifier(C=C, tol=1e-6, solver="proximal").fit(data, y, weight)
+        gap = model.primal_objective_ - rival.primal_objective_
+        assert abs(gap) <= 1e-6 * rival.primal_objective_
+        warm = model.set_params(warm_start=True, C=1.1 * C).fit(data, y, weight)
+        assert warm.dual_gap_ <= 1e-6
 
 
 @pytest.mark.parametrize("make", BOTH)

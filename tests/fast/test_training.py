@@ -11,9 +11,11 @@ from _naive_erm import argmax, dual, hinge_value, margins, smooth_value, with_su
 from _problems import classes, quietly
 
 from fast import TopKSVC
-from fast.models.multiclass_erm import TopKHinge
+from fast.families import named
+from fast.models.multiclass_erm import TopKHinge, dual_objective
 from fast.solvers import active_set
 from fast.solvers.blocked_sdca import BlockedSDCASolver
+from fast.solvers.state import TrainingState
 from refsolve import exact
 
 problem = partial(classes, n=60, m=6, spread=1.2)
@@ -117,6 +119,56 @@ def test_the_naive_losses_agree_with_their_definition():
             p = exact.project(f"topk_simplex_{variant}", z / 0.6, k=k, r=1.0).array()
             assert best == pytest.approx(z @ p - 0.3 * p @ p, rel=1e-13)
     assert margins(np.array([1.0, 2.0, 4.0]), 1).tolist() == [0.0, 3.0]
+
+
+def test_a_face_is_solved_where_all_others_stay():
+    """The best dual of some examples: nobody else changes, and among those no block can gain any more."""
+    X, y = classes(3, n=1000, m=4, d=6, spread=0.7)
+    r = np.where(np.arange(1000) % 9, 0.3, 0.0)
+    solver = active_set.ActiveSetSolver(X, y, r, 4, TopKHinge.named("alpha", 1, 0.0), 0)
+    solver.start_cold()
+    state = TrainingState()
+    state.record(0, np.inf, 0.0, solver.W)
+    solver.run(state, 1e-9, 2, lambda state: False)
+    face, before = solver._face(-np.inf), solver.dual_variables().toarray()
+    some = face[: len(face) // 2]
+    solver._solve_face(some, 1e-9)
+    after = solver.dual_variables().toarray()
+    others = np.delete(np.arange(1000), some)
+    np.testing.assert_array_equal(after[others], before[others])
+    assert after.min() >= 0.0
+    assert (after.sum(axis=1) <= r * (1.0 + 1e-15)).all()
+    own = sp.csr_array(after)
+
+    def dual(x):
+        return dual_objective(X, y, r, x, named("multiclass_hinge"))
+
+    assert dual(own) > dual(sp.csr_array(before))
+    gap, f = 0.0, X @ solver.W.T
+    for i in some:
+        z = 1.0 + f[i] - f[i, y[i]]
+        z[y[i]] = 0.0
+        gap += r[i] * max(z.max(), 0.0) - after[i] @ z
+    assert gap <= 1e-4 * dual(own)
+
+
+def test_a_face_that_gains_nothing_leaves_all_as_it_was(monkeypatch):
+    X, y = classes(3, n=1000, m=4, d=6, spread=0.7)
+    faces = []
+    solve = active_set.ActiveSetSolver._solve_face
+
+    def counted(self, at, goal):
+        faces.append(len(at))
+        monkeypatch.setattr(self, "_take_face", lambda at, x: self.lists[1].fill(0.0))
+        solve(self, at, goal)
+
+    monkeypatch.setattr(active_set.ActiveSetSolver, "_solve_face", counted)
+    monkeypatch.setattr(
+        active_set.ActiveSetSolver, "_face_cost", lambda self, count, tol: 1.0 if self.faces > 0 else np.inf
+    )
+    model = TopKSVC(C=10.0, tol=1e-6, solver="active").fit(X, y)
+    assert faces
+    assert model.dual_gap_ <= 1e-6
 
 
 def test_a_valley_that_leaves_the_face_does_not_stop_progress():
