@@ -119,7 +119,7 @@ def test_large_scores_excuse_no_distance_where_nothing_is_curved(name, operation
 
 @pytest.mark.parametrize("size", [1.0, 1e6, 1e10, 1e14])
 def test_a_feasible_point_has_the_value_of_the_solution_however_large_the_scores(size):
-    """Beyond 1/eps a distance allows any point; what it costs is rounding of the scores."""
+    """Beyond 1/eps a distance allows any point, which costs more than rounding of the scores."""
     a = size * np.array([1.0, 0.5, -1.0])
     update = Instance.of("topk_hinge_alpha.sdca_update", q=np.array([2.0, 0.9, -0.5, 0.0]), C=1.0,
                          k_ii=1.0 / size, y=3, k=1)  # fmt: skip
@@ -130,4 +130,4 @@ def test_a_feasible_point_has_the_value_of_the_solution_however_large_the_scores
         right = certificates.expected(instance)
         for judged in (certificates.judge, certificates.certify):
             assert judged(instance, Candidate(right)).ok
-            assert not any(judged(instance, Candidate(right + e * step)).ok for e in (1e-9, 1e-3, 0.4))
+            assert not any(judged(instance, Candidate(right + e * step)).ok for e in (1e-7, 1e-3, 0.4))

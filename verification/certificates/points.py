@@ -107,7 +107,8 @@ def by_gap(instance: Instance, answer: np.ndarray, dual: Any = None) -> Judgemen
     slack = tolerance.slack(instance, d)
     # where nothing is curved, an error of the scores costs value, not distance
     bound = tolerance.fw_gap(allowed, *known) + (value if core.linear else 0)
-    if slack == 1 and not core.linear and steep < tolerance.LARGEST:
+    large = not core.linear and tolerance.coarse(instance, allowed, core.domain.params)
+    if large and steep < tolerance.LARGEST:
         own = rounding(instance, core, mass, scale, 0.0)
         bound = min(bound, value + tolerance.fw_gap(own + 2 * moved, *known))
     limit = number(bound)
@@ -159,7 +160,8 @@ def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:
     feasible = repair(core, x)
     gap, steep = _suboptimality(core, feasible, right), norm(gradient(core, right))
     gap_limit = allowed * (steep + allowed * (1 + d * number(core.rho)))
-    if tolerance.slack(instance, d) == 1 and max(steep, gap) < tolerance.LARGEST:
+    large = tolerance.coarse(instance, allowed, core.domain.params)
+    if large and max(steep, gap) < tolerance.LARGEST:
         # however large scores make the distance that is allowed, what is feasible has their value up to rounding
         radius, moved = number(_radius(core, right)), norm(x - feasible) + abs(number(imbalance))
         value = tolerance.scores(instance, d, core.spread + steep, mass + radius)

@@ -4,7 +4,7 @@ No literals: every tolerance is eps of the input's precision, times a size facto
 the sums involved, times the sizes of the numbers that enter them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
@@ -81,6 +81,15 @@ def slack(instance: Instance, d: int) -> float:
 def relative(instance: Instance, d: int) -> float:
     """Rounding of a sum of d terms relative to them, or the accuracy promised."""
     return slack(instance, d) * size_factor(d) * precision(instance)
+
+
+def coarse(instance: Instance, allowed: float, params: Mapping[str, Any]) -> bool:
+    """Whether the distance that rounding of the scores excuses is no small part of the set.
+
+    A cone has points of any size, and textbook arithmetic makes the small ones from large scores.
+    """
+    r = float(params.get("r", np.inf))
+    return slack(instance, 1) == 1 and allowed > precision(instance) ** 0.5 * r
 
 
 def named(instance: Instance, d: int) -> str:
