@@ -32,12 +32,13 @@ from .rounding import bounded_norms, row_norms
 from .rows import FUSE, as_rows, blocks_of, is_sparse
 from .state import TrainingState
 
-SMALL = 1_000_000  # n q d from which on float32 matters
+SMALL = 300_000  # n q d from which on float32 matters
 LEAST, ROWS = 1000, 6  # rows of a Hessian: at least, by features
 FACTOR = 0.4  # a multiplication of a factor costs so much of one of a product
 AT_ONCE = 12.0  # products that a factor costs, below which it is made before any
 EXACT = 2e6  # multiplications of a Hessian from all rows that is no matter
 CG_STEPS, FORCING = 100, 0.03
+DEAR, NEAR = 50, 30.0  # entries of a row, and multiples of the aim, from which on changes of curvature are looked at
 TIGHT = 1e-9  # from here on gaps are those of predicted dual points
 FLAT, TRIES = 0.1, 12  # part of the slope that a line search leaves, and its looks
 SHARP = 0.1  # part of its share of the tolerance that a row leaves
@@ -121,6 +122,27 @@ def sparse_curvature(data, indices, indptr, T, v, scores, image):
 def with_data(X: Any, data: np.ndarray) -> Any:
     """CSR of other numbers in the same places."""
     return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
+
+
+@kernel(fastmath=FUSE)
+def advance(todo, some, V, image, rho, D, scores, residual, left):
+    """A step of conjugate gradients along ``some`` for rows ``todo``: V are their scores, ``image`` their X'TX.
+
+    A row without curvature is left as solved.
+    """
+    for k in range(todo.shape[0]):
+        j, bend, total = todo[k], 0.0, 0.0
+        for t in range(some.shape[1]):
+            image[k, t] += some[k, t]
+            bend += some[k, t] * image[k, t]
+        step = some.dtype.type(rho[j] / bend if bend > 0.0 else 0.0)
+        for t in range(some.shape[1]):
+            D[j, t] += step * some[k, t]
+            residual[j, t] -= step * image[k, t]
+            total += residual[j, t] * residual[j, t]
+        for i in range(V.shape[1]):
+            scores[j, i] += step * V[k, i]
+        left[j] = total if bend > 0.0 else -1.0
 
 
 @kernel
@@ -273,17 +295,13 @@ class BinaryLogistic:
                 return
             ahead_of = rest[live] * (gaps[live] / before[live]) ** 2
             goal = np.maximum(0.5 * tol * scale / q, ahead_of)
-            D, G, left = self._direction(live, T, -gradient[live], goal)
+            D, G, left = self._direction(live, F, A, T, -gradient[live], goal)
             G = G if G.dtype == F.dtype else self._forward(X, D)
             start = np.einsum("jt,jt->j", gradient[live], D)
-            W, ahead = self.W.copy(), F.copy()
+            W = self.W.copy()
             W[live] += D
-            ahead[live] += G
-            A1, T1, losses = self._evaluate(ahead)
+            ahead, A1, T1, losses, B, rest = self._predicted(live, F, A, T, G)
             slope = np.einsum("jt,jt->j", W[live], D) - np.einsum("ji,ji->j", A1[live], G)
-            B = A.copy()  # the dual point that makes these weights if curvatures stay
-            B[live] -= T[live] * G
-            logistic_rest(self.y, self.classes, B, A1, T1, self.r, rest)
             before = gaps
             gone = float(left.sum() + rest[live].sum() + (gaps.sum() - gaps[live].sum()))
             if (np.abs(slope) > FLAT * np.abs(start)).any():
@@ -304,6 +322,18 @@ class BinaryLogistic:
             patience = PATIENCE if now < 0.9 * smallest else patience - 1
             smallest = min(smallest, now)
             iteration += 1
+
+    def _predicted(
+        self, live: np.ndarray, F: np.ndarray, A: np.ndarray, T: np.ndarray, G: np.ndarray
+    ) -> tuple[np.ndarray, ...]:
+        """Scores F + G with A, T and the losses there, B of the dual point that makes these weights if
+        curvatures stay, and by how much it misses them."""
+        ahead, B, rest = F.copy(), A.copy(), np.empty(len(F))
+        ahead[live] += G
+        B[live] -= T[live] * G
+        A1, T1, losses = self._evaluate(ahead)
+        logistic_rest(self.y, self.classes, B, A1, T1, self.r, rest)
+        return ahead, A1, T1, losses, B, rest
 
     def _length(
         self, live: np.ndarray, F: np.ndarray, G: np.ndarray, D: np.ndarray, start: np.ndarray
@@ -372,41 +402,39 @@ class BinaryLogistic:
         return Factor(H)
 
     def _direction(
-        self, live: np.ndarray, T: np.ndarray, right: np.ndarray, aim: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        self, live: np.ndarray, F: np.ndarray, A: np.ndarray, T: np.ndarray, right: np.ndarray,
+        aim: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
         """Solve (I + X'T_jX) d_j = right_j by conjugate gradients, all together, until each is solved.
 
         Returns D, its scores, and half the square of what is left of the right sides.
         """
         X = self.X32
         metric = self._metric(live, T)
-        T = np.ascontiguousarray(T[live], X.dtype)
+        weights = np.ascontiguousarray(T[live], X.dtype)
         norms = np.linalg.norm(right, axis=1)
+        size = norms[:, None].astype(X.dtype)
         residual = (right / norms[:, None]).astype(X.dtype)
-        D, scores = np.zeros_like(residual), np.zeros_like(T)
+        D, scores = np.zeros_like(residual), np.zeros_like(weights)
         gaps = 0.5 * norms * norms
         target = np.clip(aim / gaps, 1e-12, np.maximum(FORCING, 1e-12))
         todo, left = np.arange(len(live)), np.ones(len(live))
         at: Any = slice(None)  # all of them, without a copy
         z = metric(todo, residual)
         search, rho = z.copy(), np.einsum("jt,jt->j", residual, z)
-        for _ in range(CG_STEPS):
+        dear = (X.nnz if is_sparse(X) else X.size) >= DEAR * len(self.y)
+        for turn in range(1, CG_STEPS + 1):
             some = search[at]
-            V, image = self._curvature(X, T[at], some)
-            image += some
-            bend = np.einsum("jt,jt->j", some, image)
-            length = np.where(bend > 0.0, rho[at] / np.where(bend > 0.0, bend, 1.0), 0.0)
-            length = length[:, None].astype(X.dtype)
-            V *= length
-            image *= length
-            D[at] += length * some
-            scores[at] += V
-            residual[at] -= image
-            left[at] = np.einsum("jt,jt->j", residual[at], residual[at])
+            V, image = self._curvature(X, weights[at], some)
+            advance(todo, some, V, image, rho, D, scores, residual, left)
             self.spent[live[at]] += 1.0
-            going = (left[at] > target[at]) & (bend > 0.0)
+            going = left[at] > target[at]
             if not going.all():
                 todo = at = todo[going]
+            elif dear and turn % 3 == 0 and (left <= NEAR * target).all():
+                rest = self._predicted(live, F, A, T, scores * size)[-1][live]
+                if (rest > gaps * left).all():  # what is left matters less than changes of curvature
+                    break
             if not len(todo):
                 break
             rest = residual[at]
@@ -416,8 +444,7 @@ class BinaryLogistic:
             rho[at] = new
         else:
             self.rows = min(4 * self.rows, len(self.y))
-        size = norms[:, None].astype(X.dtype)
-        return D.astype(np.float64) * norms[:, None], scores * size, gaps * left
+        return D.astype(np.float64) * norms[:, None], scores * size, gaps * np.abs(left)
 
     def dual_variables(self) -> np.ndarray:
         """Dual variables a of the best dual point, (q, n)."""
