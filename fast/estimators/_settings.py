@@ -36,6 +36,19 @@ def generator(random_state: Any) -> np.random.RandomState:
     return check_random_state(0 if random_state is None else random_state)
 
 
+def seed_of(random_state: Any) -> int:
+    """The seed of a fit's solver: the first number that the generator draws."""
+    known = random_state is None or type(random_state) is int
+    return _first(random_state or 0) if known else _drawn(random_state)
+
+
+def _drawn(random_state: Any) -> int:
+    return int(generator(random_state).randint(2**31 - 1))
+
+
+_first = functools.lru_cache(_drawn)  # making a generator takes longer than a small fit's step
+
+
 class Classifier(ClassifierMixin, BaseEstimator):
     """Base of all estimators."""
 

@@ -146,6 +146,15 @@ def advance(todo, some, V, image, rho, D, scores, residual, left):
 
 
 @kernel
+def scaled_rows(X, t, out):
+    """Write sqrt(t_i) x_i."""
+    for i in range(out.shape[0]):
+        root = out.dtype.type(np.sqrt(t[i]))
+        for j in range(out.shape[1]):
+            out[i, j] = root * X[i, j]
+
+
+@kernel
 def logistic_rest(y, classes, B, A, T, r, rest):
     """Bring masses B into the domain; what they are about to miss at scores where A and T are the derivatives."""
     for j in range(B.shape[0]):
@@ -300,12 +309,14 @@ class BinaryLogistic:
             start = np.einsum("jt,jt->j", gradient[live], D)
             W = self.W.copy()
             W[live] += D
+            if len(live) == q:
+                live = slice(None)  # which copies nothing
             ahead, A1, T1, losses, B, rest = self._predicted(live, F, A, T, G)
             slope = np.einsum("jt,jt->j", W[live], D) - np.einsum("ji,ji->j", A1[live], G)
             before = gaps
             gone = float(left.sum() + rest[live].sum() + (gaps.sum() - gaps[live].sum()))
             if (np.abs(slope) > FLAT * np.abs(start)).any():
-                t = self._length(live, F, G, D, start)[:, None]
+                t = self._length(live, F[live], G, D, start)[:, None]
                 W, ahead = self.W.copy(), F.copy()
                 W[live] += t * D
                 ahead[live] += t.astype(F.dtype) * G
@@ -324,7 +335,7 @@ class BinaryLogistic:
             iteration += 1
 
     def _predicted(
-        self, live: np.ndarray, F: np.ndarray, A: np.ndarray, T: np.ndarray, G: np.ndarray
+        self, live: Any, F: np.ndarray, A: np.ndarray, T: np.ndarray, G: np.ndarray
     ) -> tuple[np.ndarray, ...]:
         """Scores F + G with A, T and the losses there, B of the dual point that makes these weights if
         curvatures stay, and by how much it misses them."""
@@ -336,12 +347,11 @@ class BinaryLogistic:
         return ahead, A1, T1, losses, B, rest
 
     def _length(
-        self, live: np.ndarray, F: np.ndarray, G: np.ndarray, D: np.ndarray, start: np.ndarray
+        self, live: Any, F: np.ndarray, G: np.ndarray, D: np.ndarray, start: np.ndarray
     ) -> np.ndarray:
         """Lengths of steps D of the live rows: Newton's method for each, within a bracket."""
         square, along = np.einsum("jt,jt->j", D, D), np.einsum("jt,jt->j", self.W[live], D)
-        F = F if len(live) == len(F) else F[live]
-        t = np.ones(len(live))
+        t = np.ones(len(F))
         low, high = np.zeros_like(t), np.full_like(t, np.inf)
         slopes, bends = np.empty_like(t), np.empty_like(t)
         for _ in range(TRIES):
@@ -393,7 +403,8 @@ class BinaryLogistic:
             weight = ends[-1] / self.rows
         else:
             X = self.X64 if self.exact else self.X32
-            rows, weight = X * np.sqrt(t)[:, None].astype(X.dtype), 1.0
+            rows, weight = np.empty(X.shape, X.dtype), 1.0
+            scaled_rows(as_rows(X)[0], t, rows)
         rough = self.fits and not self.exact
         rows = rows.astype(np.float32 if rough else np.float64, copy=False)
         H = (ssyrk if rough else dsyrk)(weight, rows.T, lower=1).T.astype(np.float64)
@@ -411,6 +422,9 @@ class BinaryLogistic:
         """
         X = self.X32
         metric = self._metric(live, T)
+        if self.exact:
+            D = metric(np.arange(len(live)), right)
+            return D, self._forward(X, D), np.zeros(len(live))
         weights = np.ascontiguousarray(T[live], X.dtype)
         norms = np.linalg.norm(right, axis=1)
         size = norms[:, None].astype(X.dtype)
