@@ -7,10 +7,16 @@ the gradient's square: every point in float64 is a certificate.
 Softmax of two classes is this problem: at its optimum w_1 = -w_0 = v/2, so that its P(W) =
 1/4 ||v||^2 + sum_i r_i log(1 + e^{-s_i <v, x_i>}) is half of P(v) with 2 r_i for r_i, and so is its D.
 
-Where features are few, the Hessian I + X'TX is factorised, from some of the rows where there are many, drawn
-by their curvatures t_i; steps are then those of L-BFGS with this first matrix. Elsewhere a step is a solution
-by conjugate gradients in float32, preconditioned by the diagonal. Passes are float32 until the gap seems
-small enough; the certificate is float64. Lengths of steps come from the scores alone.
+A step d solves (I + X'TX) d = -gradient, T the losses' curvatures: exactly where that is cheap, else by conjugate
+gradients in float32. They are preconditioned by the Hessian's diagonal at the start or, as soon as products have
+cost as much as a factor, by Cholesky's of the Hessian that some rows make, drawn by their curvatures t_i. Passes are
+float32 until the gap seems small enough; the certificate is float64. Lengths of steps come from the scores alone.
+
+The dual point b = a - TXd, brought into [0, r_i], predicts the next one: with e = -gradient - (I + X'TX) d, what
+conjugate gradients leave, w + d - X'b = -e and P(w + d) - D(b) = 1/2 ||e||^2 + sum_i r_i KL(b_i/r_i, p_i), p_i =
+1/(1 + e^{s_i f_i}) at w + d. The divergences, about (b_i - r_i p_i)^2 / (2 t_i), are of fourth order in d: this gap is
+near the suboptimality of w + d, half the gradient's square many times it. Conjugate gradients stop where the
+divergences matter more than what is left.
 """
 
 from collections.abc import Callable
@@ -35,10 +41,11 @@ from .state import TrainingState
 SMALL = 300_000  # n q d from which on float32 matters
 LEAST, ROWS = 1000, 6  # rows of a Hessian: at least, by features
 FACTOR = 0.4  # a multiplication of a factor costs so much of one of a product
-AT_ONCE = 12.0  # products that a factor costs, below which it is made before any
+AT_ONCE, MOST = 12.0, 200.0  # products that a factor costs: made before any, and none is made
+WEIGHTS = 1 << 26  # numbers of all factors
 EXACT = 2e6  # multiplications of a Hessian from all rows that is no matter
-CG_STEPS, FORCING = 100, 0.03
-DEAR, NEAR = 50, 30.0  # entries of a row, and multiples of the aim, from which on changes of curvature are looked at
+CG_STEPS, FORCING, LEFT = 100, 0.03, 1e-12  # squares of what is left, at most and at least
+DEAR, MATTERS = 50, 10.0  # entries of a row from which on changes of curvature are looked at; what they count
 TIGHT = 1e-9  # from here on gaps are those of predicted dual points
 FLAT, TRIES = 0.1, 12  # part of the slope that a line search leaves, and its looks
 SHARP = 0.1  # part of its share of the tolerance that a row leaves
@@ -155,8 +162,8 @@ def scaled_rows(X, t, out):
 
 
 @kernel
-def logistic_rest(y, classes, B, A, T, r, rest):
-    """Bring masses B into the domain; what they are about to miss at scores where A and T are the derivatives."""
+def logistic_divergences(y, classes, B, A, T, r, rest):
+    """Bring masses B into the domain; write their divergences from A, about (b - a)^2 / 2t, row by row."""
     for j in range(B.shape[0]):
         total = 0.0
         for i in range(B.shape[1]):
@@ -203,9 +210,11 @@ class BinaryLogistic:
         self.spent = np.full(len(classes), 0.0)  # products since the last factor
         self.held: Any = None  # a of the best dual point, with its weights
         self.exact = not is_sparse(X) and float(n) * d * d <= EXACT
-        self.rows = 0 if is_sparse(X) or d > n else n if self.exact else min(max(LEAST, ROWS * d), n)
+        self.rows = n if self.exact else min(max(LEAST, ROWS * d), n)
         #: Products that a factor takes as long as.
         self.dear = FACTOR * (0.5 * self.rows * d * d + d**3 / 6.0) / (2.0 * n * d)
+        if is_sparse(X) or d > n or self.dear > MOST or len(classes) * d * d > WEIGHTS:
+            self.rows, self.exact = 0, False
         if self.dear <= AT_ONCE:
             self.spent[:] = np.inf
 
@@ -302,8 +311,8 @@ class BinaryLogistic:
             live = live[gaps[live] > 0.0]
             if not len(live):
                 return
-            ahead_of = rest[live] * (gaps[live] / before[live]) ** 2
-            goal = np.maximum(0.5 * tol * scale / q, ahead_of)
+            divergences = rest[live] * (gaps[live] / before[live]) ** 2
+            goal = np.maximum(0.5 * tol * scale / q, divergences)
             D, G, left = self._direction(live, F, A, T, -gradient[live], goal)
             G = G if G.dtype == F.dtype else self._forward(X, D)
             start = np.einsum("jt,jt->j", gradient[live], D)
@@ -337,13 +346,12 @@ class BinaryLogistic:
     def _predicted(
         self, live: Any, F: np.ndarray, A: np.ndarray, T: np.ndarray, G: np.ndarray
     ) -> tuple[np.ndarray, ...]:
-        """Scores F + G with A, T and the losses there, B of the dual point that makes these weights if
-        curvatures stay, and by how much it misses them."""
+        """Scores F + G; A, T and losses there; the predicted dual point B, and its divergences."""
         ahead, B, rest = F.copy(), A.copy(), np.empty(len(F))
         ahead[live] += G
         B[live] -= T[live] * G
         A1, T1, losses = self._evaluate(ahead)
-        logistic_rest(self.y, self.classes, B, A1, T1, self.r, rest)
+        logistic_divergences(self.y, self.classes, B, A1, T1, self.r, rest)
         return ahead, A1, T1, losses, B, rest
 
     def _length(
@@ -371,11 +379,10 @@ class BinaryLogistic:
         """An approximate inverse of I + X'T_jX for each row j of some of the live ones."""
         X = self.X32
         if self.rows and (self.exact or (self.spent[live] >= self.dear).any()):
-            alike = not self.W.any()  # then all curvatures are r_i/4
+            first = None if self.W.any() else self._factor(T[live[0]])  # all curvatures are r_i/4
             for j in live.tolist():
-                if self.exact or self.spent[j] >= self.dear:
-                    first = next(iter(self.factors.values())) if alike and self.factors else None
-                    self.factors[j] = self._factor(T[j]) if first is None else first
+                if self.exact or j not in self.factors or self.spent[j] >= self.dear:
+                    self.factors[j] = first or self._factor(T[j])
                     self.spent[j] = 0.0
         if not self.factors:
             if self.diagonal is None:
@@ -431,7 +438,7 @@ class BinaryLogistic:
         residual = (right / norms[:, None]).astype(X.dtype)
         D, scores = np.zeros_like(residual), np.zeros_like(weights)
         gaps = 0.5 * norms * norms
-        target = np.clip(aim / gaps, 1e-12, np.maximum(FORCING, 1e-12))
+        target = np.clip(aim / gaps, LEFT, FORCING)
         todo, left = np.arange(len(live)), np.ones(len(live))
         at: Any = slice(None)  # all of them, without a copy
         z = metric(todo, residual)
@@ -445,9 +452,9 @@ class BinaryLogistic:
             going = left[at] > target[at]
             if not going.all():
                 todo = at = todo[going]
-            elif dear and turn % 3 == 0 and (left <= NEAR * target).all():
+            elif dear and turn % 3 == 0:
                 rest = self._predicted(live, F, A, T, scores * size)[-1][live]
-                if (rest > gaps * left).all():  # what is left matters less than changes of curvature
+                if (MATTERS * rest > gaps * left).all():  # changes of curvature matter more
                     break
             if not len(todo):
                 break
@@ -456,8 +463,10 @@ class BinaryLogistic:
             new = np.einsum("jt,jt->j", rest, z)
             search[at] = z + (new / rho[at])[:, None].astype(X.dtype) * search[at]
             rho[at] = new
-        else:
+        else:  # a better factor is needed
+            self.exact = 0 < self.rows == len(self.y)
             self.rows = min(4 * self.rows, len(self.y))
+            self.spent[live] = np.inf
         return D.astype(np.float64) * norms[:, None], scores * size, gaps * np.abs(left)
 
     def dual_variables(self) -> np.ndarray:
