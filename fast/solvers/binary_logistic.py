@@ -121,8 +121,8 @@ def sparse_curvature(data, indices, indptr, T, v, scores, image):
             t += np.uint64(1)
         scores[i] = (a + b) + (c + d)
         pull = scores[i] * T[i]
-        for t in range(first, end):
-            image[np.uint64(indices[t])] += data[t] * pull
+        for k in range(first, end):
+            image[np.uint64(indices[k])] += data[k] * pull
         first = end
 
 
@@ -206,7 +206,9 @@ class BinaryLogistic:
         self.best = self.W  # weights whose dual point is the best
         self.rng = np.random.default_rng(seed)
         self.factors: dict[int, Factor] = {}
-        self.fits, self.diagonal = fits, None  # of the Hessians at the start
+        self.fits = fits
+        self.diagonal: Any = None  # of the Hessians at the start,
+        self.moved = False  # or of each step's
         self.spent = np.full(len(classes), 0.0)  # products since the last factor
         self.held: Any = None  # a of the best dual point, with its weights
         self.exact = not is_sparse(X) and float(n) * d * d <= EXACT
@@ -318,17 +320,16 @@ class BinaryLogistic:
             start = np.einsum("jt,jt->j", gradient[live], D)
             W = self.W.copy()
             W[live] += D
-            if len(live) == q:
-                live = slice(None)  # which copies nothing
-            ahead, A1, T1, losses, B, rest = self._predicted(live, F, A, T, G)
-            slope = np.einsum("jt,jt->j", W[live], D) - np.einsum("ji,ji->j", A1[live], G)
+            at: Any = slice(None) if len(live) == q else live  # which copies nothing
+            ahead, A1, T1, losses, B, rest = self._predicted(at, F, A, T, G)
+            slope = np.einsum("jt,jt->j", W[at], D) - np.einsum("ji,ji->j", A1[at], G)
             before = gaps
-            gone = float(left.sum() + rest[live].sum() + (gaps.sum() - gaps[live].sum()))
+            gone = float(left.sum() + rest[at].sum() + (gaps.sum() - gaps[at].sum()))
             if (np.abs(slope) > FLAT * np.abs(start)).any():
-                t = self._length(live, F[live], G, D, start)[:, None]
+                t = self._length(at, F[at], G, D, start)[:, None]
                 W, ahead = self.W.copy(), F.copy()
-                W[live] += t * D
-                ahead[live] += t.astype(F.dtype) * G
+                W[at] += t * D
+                ahead[at] += t.astype(F.dtype) * G
                 A1, T1, losses = self._evaluate(ahead)
             elif gone <= tol * scale and tol >= TIGHT:
                 self.W = W
@@ -385,7 +386,7 @@ class BinaryLogistic:
                     self.factors[j] = first or self._factor(T[j])
                     self.spent[j] = 0.0
         if not self.factors:
-            if self.diagonal is None:
+            if self.diagonal is None or self.moved:
                 squares = with_data(X, X.data * X.data) if is_sparse(X) else X * X
                 self.diagonal = 1.0 + self._backward(squares, T.astype(X.dtype, copy=False))
             diagonal = self.diagonal[live]
@@ -452,7 +453,7 @@ class BinaryLogistic:
             going = left[at] > target[at]
             if not going.all():
                 todo = at = todo[going]
-            elif dear and turn % 3 == 0:
+            elif dear and turn % 3 == 0 and (left <= FORCING).all():
                 rest = self._predicted(live, F, A, T, scores * size)[-1][live]
                 if (MATTERS * rest > gaps * left).all():  # changes of curvature matter more
                     break
@@ -465,7 +466,7 @@ class BinaryLogistic:
             rho[at] = new
         else:  # a better factor is needed
             self.exact = 0 < self.rows == len(self.y)
-            self.rows = min(4 * self.rows, len(self.y))
+            self.rows, self.moved = min(4 * self.rows, len(self.y)), True
             self.spent[live] = np.inf
         return D.astype(np.float64) * norms[:, None], scores * size, gaps * np.abs(left)
 
