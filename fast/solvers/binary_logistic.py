@@ -15,8 +15,7 @@ float32 until the gap seems small enough; the certificate is float64. Lengths of
 The dual point b = a - TXd, brought into [0, r_i], predicts the next one: with e = -gradient - (I + X'TX) d, what
 conjugate gradients leave, w + d - X'b = -e and P(w + d) - D(b) = 1/2 ||e||^2 + sum_i r_i KL(b_i/r_i, p_i), p_i =
 1/(1 + e^{s_i f_i}) at w + d. The divergences, about (b_i - r_i p_i)^2 / (2 t_i), are of fourth order in d: this gap is
-near the suboptimality of w + d, half the gradient's square many times it. Conjugate gradients stop where the
-divergences matter more than what is left.
+near the suboptimality of w + d, half the gradient's square many times it.
 """
 
 from collections.abc import Callable
@@ -104,11 +103,10 @@ def row_squares(X, squares):
 @kernel(fastmath=FUSE)
 def sparse_curvature(data, indices, indptr, T, v, scores, image):
     """Add X'TXv to the image, and write Xv; X is CSR, and read once."""
-    zero = v.dtype.type(0)
     first = np.uint64(0)  # numba asks of a signed place whether it counts from the end
     for i in range(scores.shape[0]):
         end = np.uint64(indptr[i + 1])
-        a, b, c, d = zero, zero, zero, zero
+        a = b = c = d = v.dtype.type(0)
         t = first
         while t + np.uint64(4) <= end:
             a += data[t] * v[np.uint64(indices[t])]
