@@ -36,6 +36,19 @@ def generator(random_state: Any) -> np.random.RandomState:
     return check_random_state(0 if random_state is None else random_state)
 
 
+def seed_of(random_state: Any) -> int:
+    """The seed of a fit's solver: the first number that the generator draws."""
+    known = random_state is None or type(random_state) is int
+    return _first(random_state or 0) if known else _drawn(random_state)
+
+
+def _drawn(random_state: Any) -> int:
+    return int(generator(random_state).randint(2**31 - 1))
+
+
+_first = functools.lru_cache(_drawn)  # making a generator takes longer than a small fit's step
+
+
 class Classifier(ClassifierMixin, BaseEstimator):
     """Base of all estimators."""
 
@@ -123,6 +136,8 @@ def transaction(fit: Callable[..., list[Warning]]) -> Callable[..., Any]:
 def check_weights(sample_weight: Any, X: Any) -> np.ndarray:
     """Weights >= 0 of the examples, (n,)."""
     refuse_masked("sample_weight", sample_weight)
+    if sample_weight is None:
+        return np.ones(X.shape[0])
     weight = _check_sample_weight(
         sample_weight, X, dtype=np.float64, ensure_non_negative=True, copy=False
     )
@@ -172,8 +187,12 @@ def check_data(
     """Features as float32 or float64, C-contiguous or canonical CSR, of bounded magnitude, and labels."""
     y = X.labels if y is None and isinstance(X, Source) else y
     y = label_array("y", y)
+    known = isinstance(X, np.ndarray) and isinstance(y, np.ndarray) and y.dtype.kind in "biu"
     with np.errstate(invalid="ignore"):  # inf beside numbers whose sum overflows
-        X, y = checked_data(estimator, X, y, reset=reset, order="C", **options)
+        if known and not options and y.ndim == 1 and len(X) == len(y):  # nothing to say of y
+            X = checked_data(estimator, X, "no_validation", reset=reset, order="C")
+        else:
+            X, y = checked_data(estimator, X, y, reset=reset, order="C", **options)
     return settled("X", X), y
 
 
@@ -216,13 +235,28 @@ def in_range(X: Any, C: float) -> Any:
     return X.astype(np.float64) if C * largest * largest * X.shape[1] > SINGLE else X
 
 
+def _numbered(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different numbers, sorted, and the place of each of ``y`` among them."""
+    if y.dtype.kind in "iu" and y.ndim == 1 and len(y):
+        low, high = int(y.min()), int(y.max())
+        if high - low < len(y) and high < 1 << 62:  # counting takes less than sorting
+            places = y.astype(np.int64) - low
+            found = np.flatnonzero(np.bincount(places))
+            number = np.zeros(high - low + 1, np.int64)
+            number[found] = np.arange(len(found))
+            return (found + low).astype(y.dtype), number[places]
+    classes = np.unique(y)
+    return classes, np.searchsorted(classes, y)
+
+
 def encode(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """The classes, sorted, and the number of each label; at least two classes."""
     try:
         if isinstance(y, np.ndarray) and y.dtype.kind in "biuf":
-            classes = np.unique(y)  # by scikit-learn looked for in the metadata, else counted twice
-            check_classification_targets(y.view(np.dtype(y.dtype, metadata={"unique": classes})))
-            encoded = np.searchsorted(classes, y)
+            classes, encoded = _numbered(y)
+            if y.dtype.kind == "f" or y.ndim > 1 or 2 * len(classes) > len(y):
+                # by scikit-learn looked for in the metadata, else counted twice
+                check_classification_targets(y.view(np.dtype(y.dtype, metadata={"unique": classes})))
         else:
             check_classification_targets(y)
             classes, encoded = np.unique(y, return_inverse=True)
@@ -234,4 +268,4 @@ def encode(y: Any) -> tuple[np.ndarray, np.ndarray]:
         raise InvalidParameterError(
             "y", "one class", "at least 2 classes", "add examples of another class"
         )
-    return classes, encoded.astype(np.int64)
+    return classes, encoded.astype(np.int64, copy=False)

@@ -51,7 +51,11 @@ class SignedLinearModel(MulticlassLinearModel):
 
     def _sides(self, encoded: np.ndarray) -> np.ndarray:
         """The right labels of every row, (n, m) bool."""
-        return encoded if encoded.ndim == 2 else encoded[:, None] == np.arange(len(self.classes_))
+        if encoded.ndim == 2:
+            return encoded
+        own = np.zeros((len(encoded), len(self.classes_)), bool)
+        own[np.arange(len(encoded)), encoded] = True
+        return own
 
     def _train(self, problem: Problem, options: dict[str, Any]) -> TrainingResult:
         features, encoded, r, loss, tol = problem
@@ -75,10 +79,11 @@ class SignedLinearModel(MulticlassLinearModel):
         return sp.csr_array(dual_variables) if few else dual_variables
 
     def _claim(self, result: TrainingResult, features: Any, y: np.ndarray, r: np.ndarray) -> None:
-        loss, own = self._fitted_loss(), self._sides(y)
-        given = features, result.W, result.dual_variables, own, r, loss, y
-        values = result.primal, result.dual
-        P, D = consistent(*(result.bounds or claims(*given, values, float(self.tol))))
+        bounds = result.bounds
+        if bounds is None:
+            given = features, result.W, result.dual_variables, self._sides(y), r, self._fitted_loss(), y
+            bounds = claims(*given, (result.primal, result.dual), float(self.tol))
+        P, D = consistent(*bounds)
         self.primal_objective_, self.dual_objective_ = P, D
         self.dual_gap_ = certified_gap(P, D)
         self._outwards(P, D)

@@ -23,7 +23,7 @@ from fast.estimators._settings import (
     arrays_of,
     check_settings,
     check_weights,
-    generator,
+    seed_of,
     transaction,
 )
 from fast.models.multiclass_erm import (
@@ -104,12 +104,12 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
 
     def _factors(self, y: np.ndarray, encoded: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Those of the examples' classes."""
-        factors = np.ones(len(self.classes_))
-        if self.class_weight is not None:
-            with np.errstate(divide="ignore"):  # "balanced" divides by the weight of a class
-                factors = compute_class_weight(
-                    self.class_weight, classes=self.classes_, y=y, sample_weight=weight
-                )
+        if self.class_weight is None:
+            return np.ones(1)
+        with np.errstate(divide="ignore"):  # "balanced" divides by the weight of a class
+            factors = compute_class_weight(
+                self.class_weight, classes=self.classes_, y=y, sample_weight=weight
+            )
         factors = np.where(np.bincount(encoded, weight) > 0.0, factors, 0.0)
         if not (np.isfinite(factors) & (factors >= 0.0)).all():
             raise InvalidParameterError(
@@ -176,7 +176,7 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
         monitor.evaluation = Evaluation.of(eval_set, self, loss)
         options = {
             "max_iter": max_iter,
-            "seed": int(generator(self.random_state).randint(2**31 - 1)),
+            "seed": seed_of(self.random_state),
             "report": monitor,
             "n_jobs": self.n_jobs,
             "dual_variables": getattr(self, "_dual_variables", kept),

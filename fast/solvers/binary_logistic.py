@@ -7,10 +7,15 @@ the gradient's square: every point in float64 is a certificate.
 Softmax of two classes is this problem: at its optimum w_1 = -w_0 = v/2, so that its P(W) =
 1/4 ||v||^2 + sum_i r_i log(1 + e^{-s_i <v, x_i>}) is half of P(v) with 2 r_i for r_i, and so is its D.
 
-Where features are few, the Hessian I + X'TX is factorised, from some of the rows where there are many, drawn
-by their curvatures t_i; steps are then those of L-BFGS with this first matrix. Elsewhere a step is a solution
-by conjugate gradients in float32, preconditioned by the diagonal. Passes are float32 until the gap seems
-small enough; the certificate is float64. Lengths of steps come from the scores alone.
+A step d solves (I + X'TX) d = -gradient, T the losses' curvatures: exactly where that is cheap, else by conjugate
+gradients in float32. They are preconditioned by the Hessian's diagonal at the start or, as soon as products have
+cost as much as a factor, by Cholesky's of the Hessian that some rows make, drawn by their curvatures t_i. Passes are
+float32 until the gap seems small enough; the certificate is float64. Lengths of steps come from the scores alone.
+
+The dual point b = a - TXd, brought into [0, r_i], predicts the next one: with e = -gradient - (I + X'TX) d, what
+conjugate gradients leave, w + d - X'b = -e and P(w + d) - D(b) = 1/2 ||e||^2 + sum_i r_i KL(b_i/r_i, p_i), p_i =
+1/(1 + e^{s_i f_i}) at w + d. The divergences, about (b_i - r_i p_i)^2 / (2 t_i), are of fourth order in d: this gap is
+near the suboptimality of w + d, half the gradient's square many times it.
 """
 
 from collections.abc import Callable
@@ -22,27 +27,25 @@ from scipy.linalg.blas import dsyrk, ssyrk
 
 from fast._elementary import exp, log
 from fast._numba import REORDER, kernel
-from fast._simd import choose, larger, plus
+from fast._simd import choose, larger, plus, smaller
 from fast.families import named
 
 from .kronecker import Factor
 from .one_vs_rest_bounds import claims, logistic_claims
 from .primal_newton import CERTIFY_EVERY, SINGLE_GAP
-from .rows import blocks_of, is_sparse
+from .rounding import bounded_norms, row_norms
+from .rows import FUSE, as_rows, blocks_of, is_sparse
 from .state import TrainingState
 
-SMALL = 1_000_000  # n q d from which on float32 matters
-LEAST, ROWS, SHARE = (
-    4000,
-    6,
-    24.0,
-)  # rows of a Hessian: at least, by features, and passes that it may cost
-MOST = 40  # rows by features, of which more make no step shorter
-EXACT = 3e7  # multiplications of a Hessian from all rows that is no matter
-DEAR = 60.0  # products that a factorised Hessian may cost
-FRESH, EVERY = 4, 5  # first iterations with a Hessian of their own, and how often afterwards
-MEMORY = 6
-CG_STEPS, FORCING = 100, 0.03
+SMALL = 300_000  # n q d from which on float32 matters
+LEAST, ROWS = 1000, 6  # rows of a Hessian: at least, by features
+FACTOR = 0.4  # a multiplication of a factor costs so much of one of a product
+AT_ONCE, MOST = 12.0, 200.0  # products that a factor costs: made before any, and none is made
+WEIGHTS = 1 << 26  # numbers of all factors
+EXACT = 2e6  # multiplications of a Hessian from all rows that is no matter
+CG_STEPS, FORCING, LEFT = 100, 0.03, 1e-12  # squares of what is left, at most and at least
+DEAR, MATTERS = 50, 10.0  # entries of a row from which on changes of curvature are looked at; what they count
+TIGHT = 1e-9  # from here on gaps are those of predicted dual points
 FLAT, TRIES = 0.1, 12  # part of the slope that a line search leaves, and its looks
 SHARP = 0.1  # part of its share of the tolerance that a row leaves
 PATIENCE = 20  # steps without progress
@@ -86,9 +89,88 @@ def logistic_slopes(y, classes, F, G, t, r, slopes, bends):
         bends[j] = bend
 
 
+@kernel(fastmath=REORDER)
+def row_squares(X, squares):
+    """Write ||x_i||^2."""
+    for i in range(squares.shape[0]):
+        total = 0.0
+        for t in range(X.shape[1]):
+            x = float(X[i, t])
+            total += x * x
+        squares[i] = total
+
+
+@kernel(fastmath=FUSE)
+def sparse_curvature(data, indices, indptr, T, v, scores, image):
+    """Add X'TXv to the image, and write Xv; X is CSR, and read once."""
+    first = np.uint64(0)  # numba asks of a signed place whether it counts from the end
+    for i in range(scores.shape[0]):
+        end = np.uint64(indptr[i + 1])
+        a = b = c = d = v.dtype.type(0)
+        t = first
+        while t + np.uint64(4) <= end:
+            a += data[t] * v[np.uint64(indices[t])]
+            b += data[t + np.uint64(1)] * v[np.uint64(indices[t + np.uint64(1)])]
+            c += data[t + np.uint64(2)] * v[np.uint64(indices[t + np.uint64(2)])]
+            d += data[t + np.uint64(3)] * v[np.uint64(indices[t + np.uint64(3)])]
+            t += np.uint64(4)
+        while t < end:
+            a += data[t] * v[np.uint64(indices[t])]
+            t += np.uint64(1)
+        scores[i] = (a + b) + (c + d)
+        pull = scores[i] * T[i]
+        for k in range(first, end):
+            image[np.uint64(indices[k])] += data[k] * pull
+        first = end
+
+
 def with_data(X: Any, data: np.ndarray) -> Any:
     """CSR of other numbers in the same places."""
     return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
+
+
+@kernel(fastmath=FUSE)
+def advance(todo, some, V, image, rho, D, scores, residual, left):
+    """A step of conjugate gradients along ``some`` for rows ``todo``: V are their scores, ``image`` their X'TX.
+
+    A row without curvature is left as solved.
+    """
+    for k in range(todo.shape[0]):
+        j, bend, total = todo[k], 0.0, 0.0
+        for t in range(some.shape[1]):
+            image[k, t] += some[k, t]
+            bend += some[k, t] * image[k, t]
+        step = some.dtype.type(rho[j] / bend if bend > 0.0 else 0.0)
+        for t in range(some.shape[1]):
+            D[j, t] += step * some[k, t]
+            residual[j, t] -= step * image[k, t]
+            total += residual[j, t] * residual[j, t]
+        for i in range(V.shape[1]):
+            scores[j, i] += step * V[k, i]
+        left[j] = total if bend > 0.0 else -1.0
+
+
+@kernel
+def scaled_rows(X, t, out):
+    """Write sqrt(t_i) x_i."""
+    for i in range(out.shape[0]):
+        root = out.dtype.type(np.sqrt(t[i]))
+        for j in range(out.shape[1]):
+            out[i, j] = root * X[i, j]
+
+
+@kernel
+def logistic_divergences(y, classes, B, A, T, r, rest):
+    """Bring masses B into the domain; write their divergences from A, about (b - a)^2 / 2t, row by row."""
+    for j in range(B.shape[0]):
+        total = 0.0
+        for i in range(B.shape[1]):
+            s = choose(y[i] == classes[j], 1.0, -1.0)
+            b = smaller(larger(s * B[j, i], 0.0), r[i])
+            B[j, i] = s * b
+            off = b - s * A[j, i]
+            total = plus(total, off * off / larger(T[j, i], 1e-30))
+        rest[j] = 0.5 * total
 
 
 class BinaryLogistic:
@@ -104,7 +186,13 @@ class BinaryLogistic:
         self.y, self.classes, self.r = y, classes, r
         n, d = X.shape
         values = X.data if is_sparse(X) else X
-        size = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+        if is_sparse(X):
+            self.norms = row_norms(X)
+        else:
+            squares = np.empty(n)
+            row_squares(as_rows(X)[0], squares)
+            self.norms = bounded_norms(squares, d)
+        size = float(self.norms.max())
         fits = max(size, 1.0) ** 2 * float(r.max()) * n < 1e25
         self.single = fits and n * len(classes) * d > SMALL
         self.X64 = X.astype(np.float64, copy=False)
@@ -116,21 +204,19 @@ class BinaryLogistic:
         self.best = self.W  # weights whose dual point is the best
         self.rng = np.random.default_rng(seed)
         self.factors: dict[int, Factor] = {}
-        self.pairs: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {}
-        self.squares: Any = None
+        self.fits = fits
+        self.diagonal: Any = None  # of the Hessians at the start,
+        self.moved = False  # or of each step's
+        self.spent = np.full(len(classes), 0.0)  # products since the last factor
         self.held: Any = None  # a of the best dual point, with its weights
-        self.rows = self._rows()
-
-    def _rows(self) -> int:
-        """Rows that a Hessian is formed from; 0: none is."""
-        (n, d), q = self.X64.shape, len(self.classes)
-        if is_sparse(self.X64) or d > n:
-            return 0
-        if float(n) * d * d <= EXACT:
-            return n
-        rows = int(min(max(LEAST, ROWS * d, min(SHARE * n / d, MOST * d)), n))
-        cost = (0.5 * rows * d * d + d**3 / 6.0) / (2.0 * n * d)
-        return rows if cost <= DEAR and q * d * d <= 1 << 26 else 0
+        self.exact = not is_sparse(X) and float(n) * d * d <= EXACT
+        self.rows = n if self.exact else min(max(LEAST, ROWS * d), n)
+        #: Products that a factor takes as long as.
+        self.dear = FACTOR * (0.5 * self.rows * d * d + d**3 / 6.0) / (2.0 * n * d)
+        if is_sparse(X) or d > n or self.dear > MOST or len(classes) * d * d > WEIGHTS:
+            self.rows, self.exact = 0, False
+        if self.dear <= AT_ONCE:
+            self.spent[:] = np.inf
 
     # -- products -----------------------------------------------------------------------------
     @staticmethod
@@ -148,6 +234,15 @@ class BinaryLogistic:
             return np.asarray(X.T @ A[0] if is_sparse(X) else A[0] @ X)[None]
         return np.ascontiguousarray((X.T @ A.T).T) if is_sparse(X) else A @ X
 
+    def _curvature(self, X: Any, T: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """D X' and X'T_jX d_j."""
+        if not is_sparse(X) or len(D) > 1:
+            V = self._forward(X, D)
+            return V, self._backward(X, V * T)
+        V, image = np.empty_like(T), np.zeros_like(D)
+        sparse_curvature(X.data, X.indices, X.indptr, T[0], D[0], V[0], image[0])
+        return V, image
+
     def _evaluate(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """A and T at scores, and the sums of the losses."""
         A, T, losses = np.empty_like(F), np.empty_like(F), np.empty(len(F))
@@ -155,20 +250,21 @@ class BinaryLogistic:
         return A, T, losses
 
     def _at(self, W: np.ndarray, X: Any) -> tuple[np.ndarray, ...]:
-        """Scores, T, P and its gradient, row by row, in the precision of X."""
+        """Scores, A, T, P and its gradient, row by row, in the precision of X."""
         F = self._forward(X, W) if W.any() else np.zeros((len(W), X.shape[0]), X.dtype)
-        return F, *self._completed(W, X, F)
-
-    def _completed(self, W: np.ndarray, X: Any, F: np.ndarray) -> tuple[np.ndarray, ...]:
         A, T, losses = self._evaluate(F)
-        gradient = W - self._backward(X, A)
-        return T, losses + 0.5 * np.einsum("jt,jt->j", W, W), gradient
+        return F, A, T, *self._completed(W, X, A, losses)
+
+    def _completed(
+        self, W: np.ndarray, X: Any, A: np.ndarray, losses: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        return losses + 0.5 * np.einsum("jt,jt->j", W, W), W - self._backward(X, A)
 
     # -- steps --------------------------------------------------------------------------------
-    def claims(self, tol: float) -> tuple[float, float] | None:
-        """P and D here, rounded outwards, if they show ``tol``; then a is kept."""
+    def claims(self, tol: float, B: Any = None) -> tuple[float, float] | None:
+        """P here and D at B, or at a of W, rounded outwards, if they show ``tol``; then the point is kept."""
         own, loss = self.y[:, None] == self.classes, named("ova_logistic")
-        P, D, A = logistic_claims(self.X64, self.W, own, self.r, loss, self.y)
+        P, D, A = logistic_claims(self.X64, self.W, own, self.r, loss, self.y, B, self.norms)
         if not tol * P >= P - D:
             return None
         a = np.zeros((len(self.W), self.n))
@@ -186,8 +282,9 @@ class BinaryLogistic:
         double = not self.single
         X = self.X64 if double else self.X32
         q, iteration = len(self.W), first
-        F, T, primal, gradient = self._at(self.W, X)
+        F, A, T, primal, gradient = self._at(self.W, X)
         patience, smallest = PATIENCE, np.inf
+        rest, before = np.full(q, np.inf), np.ones(q)
         while True:
             gaps = 0.5 * np.einsum("jt,jt->j", gradient, gradient)
             scale = float(np.abs(primal).sum())
@@ -201,11 +298,11 @@ class BinaryLogistic:
                     claimed(iteration, *bounds)
                     return
             if not double and (arrived or last):
-                F, T, primal, gradient = self._at(self.W, self.X64)
+                F, A, T, primal, gradient = self._at(self.W, self.X64)
                 gaps = 0.5 * np.einsum("jt,jt->j", gradient, gradient)
                 double, X, patience, smallest = True, self.X64, PATIENCE, np.inf
             if double or asked:
-                exact = (primal, gradient) if double else self._at(self.W, self.X64)[2:]
+                exact = (primal, gradient) if double else self._at(self.W, self.X64)[3:]
                 if certified(iteration, exact[0], 0.5 * np.einsum("jt,jt->j", exact[1], exact[1])):
                     return
             if iteration >= limit or not patience:
@@ -214,28 +311,54 @@ class BinaryLogistic:
             live = live[gaps[live] > 0.0]
             if not len(live):
                 return
-            D = self._direction(live, T, gradient, tol * scale / q, iteration - first)
-            G = self._forward(X, D)
-            t = self._length(live, F, G, D, gradient)
-            W, F = self.W.copy(), F.copy()
-            W[live] += t[:, None] * D
-            F[live] += t[:, None].astype(F.dtype) * G
-            before, self.W = gradient, W
-            T, primal, gradient = self._completed(W, X, F)
-            self._remember(live, t[:, None] * D, gradient - before)
+            divergences = rest[live] * (gaps[live] / before[live]) ** 2
+            goal = np.maximum(0.5 * tol * scale / q, divergences)
+            D, G, left = self._direction(live, F, A, T, -gradient[live], goal)
+            G = G if G.dtype == F.dtype else self._forward(X, D)
+            start = np.einsum("jt,jt->j", gradient[live], D)
+            W = self.W.copy()
+            W[live] += D
+            at: Any = slice(None) if len(live) == q else live  # which copies nothing
+            ahead, A1, T1, losses, B, rest = self._predicted(at, F, A, T, G)
+            slope = np.einsum("jt,jt->j", W[at], D) - np.einsum("ji,ji->j", A1[at], G)
+            before = gaps
+            gone = float(left.sum() + rest[at].sum() + (gaps.sum() - gaps[at].sum()))
+            if (np.abs(slope) > FLAT * np.abs(start)).any():
+                t = self._length(at, F[at], G, D, start)[:, None]
+                W, ahead = self.W.copy(), F.copy()
+                W[at] += t * D
+                ahead[at] += t.astype(F.dtype) * G
+                A1, T1, losses = self._evaluate(ahead)
+            elif gone <= tol * scale and tol >= TIGHT:
+                self.W = W
+                bounds = self.claims(tol, B)
+                if bounds is not None:
+                    claimed(iteration + 1, *bounds)
+                    return
+            self.W, F, A, T = W, ahead, A1, T1
+            primal, gradient = self._completed(W, X, A, losses)
             now = float(np.einsum("jt,jt->", gradient, gradient))
             patience = PATIENCE if now < 0.9 * smallest else patience - 1
             smallest = min(smallest, now)
             iteration += 1
 
+    def _predicted(
+        self, live: Any, F: np.ndarray, A: np.ndarray, T: np.ndarray, G: np.ndarray
+    ) -> tuple[np.ndarray, ...]:
+        """Scores F + G; A, T and losses there; the predicted dual point B, and its divergences."""
+        ahead, B, rest = F.copy(), A.copy(), np.empty(len(F))
+        ahead[live] += G
+        B[live] -= T[live] * G
+        A1, T1, losses = self._evaluate(ahead)
+        logistic_divergences(self.y, self.classes, B, A1, T1, self.r, rest)
+        return ahead, A1, T1, losses, B, rest
+
     def _length(
-        self, live: np.ndarray, F: np.ndarray, G: np.ndarray, D: np.ndarray, gradient: np.ndarray
+        self, live: Any, F: np.ndarray, G: np.ndarray, D: np.ndarray, start: np.ndarray
     ) -> np.ndarray:
         """Lengths of steps D of the live rows: Newton's method for each, within a bracket."""
-        start = np.einsum("jt,jt->j", gradient[live], D)
         square, along = np.einsum("jt,jt->j", D, D), np.einsum("jt,jt->j", self.W[live], D)
-        F = F if len(live) == len(F) else F[live]
-        t = np.ones(len(live))
+        t = np.ones(len(F))
         low, high = np.zeros_like(t), np.full_like(t, np.inf)
         slopes, bends = np.empty_like(t), np.empty_like(t)
         for _ in range(TRIES):
@@ -251,99 +374,99 @@ class BinaryLogistic:
             t = np.where(todo, np.where(inside, ahead, middle), t)
         return np.where(start < 0.0, t, 0.0)
 
-    def _direction(
-        self, live: np.ndarray, T: np.ndarray, gradient: np.ndarray, aim: float, step: int
-    ) -> np.ndarray:
-        """Directions of descent of the live rows."""
-        if not self.rows:
-            return self._by_conjugate_gradients(live, T, -gradient[live], aim)
-        exact = self.rows >= len(self.y)
-        D = np.empty((len(live), gradient.shape[1]))
-        for place, j in enumerate(live.tolist()):
-            if exact or j not in self.factors or step < FRESH or step % EVERY == 0:
-                self.factors[j] = self._factor(T[j])
-            D[place] = self._two_loops(j, -gradient[j])
-        return D
+    def _metric(self, live: np.ndarray, T: np.ndarray) -> Callable:
+        """An approximate inverse of I + X'T_jX for each row j of some of the live ones."""
+        X = self.X32
+        if self.rows and (self.exact or (self.spent[live] >= self.dear).any()):
+            first = None if self.W.any() else self._factor(T[live[0]])  # all curvatures are r_i/4
+            for j in live.tolist():
+                if self.exact or j not in self.factors or self.spent[j] >= self.dear:
+                    self.factors[j] = first or self._factor(T[j])
+                    self.spent[j] = 0.0
+        if not self.factors:
+            if self.diagonal is None or self.moved:
+                squares = with_data(X, X.data * X.data) if is_sparse(X) else X * X
+                self.diagonal = 1.0 + self._backward(squares, T.astype(X.dtype, copy=False))
+            diagonal = self.diagonal[live]
+            return lambda which, v: v / diagonal[which]
+        factors = [self.factors[j] for j in live.tolist()]
+        if all(factor is factors[0] for factor in factors):
+            return lambda which, v: factors[0].solve(v).astype(v.dtype, copy=False)
+
+        def solve(which: np.ndarray, v: np.ndarray) -> np.ndarray:
+            pairs = zip(which.tolist(), v, strict=True)
+            return np.stack([factors[j].solve(row) for j, row in pairs]).astype(v.dtype, copy=False)
+
+        return solve
 
     def _factor(self, t: np.ndarray) -> Factor:
-        """Cholesky's of I + X'TX, or of what some of the rows say of it."""
+        """Cholesky's of I + X'TX, or of what some of the rows say of it, drawn by their curvatures t."""
         n, d = self.X64.shape
-        rough = float(self.rows) * d * d > EXACT and self.single
-        X = self.X32 if rough else self.X64
         if self.rows < n:
             ends = np.cumsum(t, dtype=np.float64)
             marks = (np.arange(self.rows) + self.rng.random(self.rows)) * (ends[-1] / self.rows)
-            drawn = np.minimum(np.searchsorted(ends, marks), n - 1)
-            which, counts = np.unique(drawn, return_counts=True)
-            rows = X[which] * np.sqrt(counts * (ends[-1] / self.rows))[:, None].astype(X.dtype)
+            rows = self.X32[np.minimum(np.searchsorted(ends, marks), n - 1)]
+            weight = ends[-1] / self.rows
         else:
-            rows = X * np.sqrt(t)[:, None].astype(X.dtype)
-        H = (ssyrk if rows.dtype == np.float32 else dsyrk)(1.0, rows.T, lower=1).astype(np.float64)
-        H = np.tril(H) + np.tril(H, -1).T
-        diagonal = H.diagonal()
-        H[np.diag_indices(d)] = 1.0 + diagonal * (1.0 + (LOST if rough else 0.0))
+            X = self.X64 if self.exact else self.X32
+            rows, weight = np.empty(X.shape, X.dtype), 1.0
+            scaled_rows(as_rows(X)[0], t, rows)
+        rough = self.fits and not self.exact
+        rows = rows.astype(np.float32 if rough else np.float64, copy=False)
+        H = (ssyrk if rough else dsyrk)(weight, rows.T, lower=1).T.astype(np.float64)
+        # the triangle that is not written stays 0, and is not read
+        H[np.diag_indices(d)] = 1.0 + H.diagonal() * (1.0 + (LOST if rough else 0.0))
         return Factor(H)
 
-    def _two_loops(self, j: int, v: np.ndarray) -> np.ndarray:
-        """The inverse Hessian of L-BFGS times v."""
-        pairs, solve = self.pairs.get(j, []), self.factors[j].solve
-        v, weights = v.astype(np.float64), []
-        for s, u in reversed(pairs):
-            weights.append(np.dot(s, v) / np.dot(s, u))
-            v = v - weights[-1] * u
-        z = solve(v)
-        for (s, u), weight in zip(pairs, reversed(weights), strict=True):
-            z += (weight - np.dot(u, z) / np.dot(s, u)) * s
-        return z
+    def _direction(
+        self, live: np.ndarray, F: np.ndarray, A: np.ndarray, T: np.ndarray, right: np.ndarray,
+        aim: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+        """Solve (I + X'T_jX) d_j = right_j by conjugate gradients, all together, until each is solved.
 
-    def _remember(self, live: np.ndarray, steps: np.ndarray, changes: np.ndarray) -> None:
-        """Pairs for L-BFGS, where a Hessian is not exact."""
-        if not 0 < self.rows < len(self.y):
-            return
-        for place, j in enumerate(live.tolist()):
-            s, u = steps[place], changes[j].astype(np.float64)
-            if np.dot(s, u) > 0.0:
-                self.pairs[j] = [*self.pairs.get(j, [])[1 - MEMORY :], (s, u)]
-
-    def _by_conjugate_gradients(
-        self, live: np.ndarray, T: np.ndarray, right: np.ndarray, aim: float
-    ) -> np.ndarray:
-        """Solve (I + X'T_jX) d_j = right_j roughly, all together, until each is solved."""
+        Returns D, its scores, and half the square of what is left of the right sides.
+        """
         X = self.X32
-        if self.squares is None:
-            self.squares = with_data(X, X.data * X.data) if is_sparse(X) else X * X
+        metric = self._metric(live, T)
+        if self.exact:
+            D = metric(np.arange(len(live)), right)
+            return D, self._forward(X, D), np.zeros(len(live))
+        weights = np.ascontiguousarray(T[live], X.dtype)
         norms = np.linalg.norm(right, axis=1)
-        T = np.ascontiguousarray(T[live], X.dtype)
-        diagonal = 1.0 + self._backward(self.squares, T)
+        size = norms[:, None].astype(X.dtype)
         residual = (right / norms[:, None]).astype(X.dtype)
-        D = np.zeros_like(residual)
+        D, scores = np.zeros_like(residual), np.zeros_like(weights)
         gaps = 0.5 * norms * norms
-        target = np.maximum(np.minimum(FORCING, gaps / (1.0 + gaps)), 0.5 * aim / gaps)
-        target = np.maximum(target, 1e-8)
-        z = residual / diagonal
+        target = np.clip(aim / gaps, LEFT, FORCING)
+        todo, left = np.arange(len(live)), np.ones(len(live))
+        at: Any = slice(None)  # all of them, without a copy
+        z = metric(todo, residual)
         search, rho = z.copy(), np.einsum("jt,jt->j", residual, z)
-        todo = np.arange(len(live))
-        for _ in range(CG_STEPS):
-            some = search[todo]
-            V = self._forward(X, some)
-            V *= T[todo]
-            image = self._backward(X, V)
-            image += some
-            bend = np.einsum("jt,jt->j", some, image)
-            length = np.where(bend > 0.0, rho[todo] / np.where(bend > 0.0, bend, 1.0), 0.0)
-            length = length[:, None].astype(X.dtype)
-            D[todo] += length * some
-            residual[todo] -= length * image
-            left = np.einsum("jt,jt->j", residual[todo], residual[todo])
-            keep = (left > target[todo]) & (bend > 0.0)
-            todo = todo[keep]
+        dear = (X.nnz if is_sparse(X) else X.size) >= DEAR * len(self.y)
+        for turn in range(1, CG_STEPS + 1):
+            some = search[at]
+            V, image = self._curvature(X, weights[at], some)
+            advance(todo, some, V, image, rho, D, scores, residual, left)
+            self.spent[live[at]] += 1.0
+            going = left[at] > target[at]
+            if not going.all():
+                todo = at = todo[going]
+            elif dear and turn % 3 == 0 and (left <= FORCING).all():
+                rest = self._predicted(live, F, A, T, scores * size)[-1][live]
+                if (MATTERS * rest > gaps * left).all():  # changes of curvature matter more
+                    break
             if not len(todo):
                 break
-            z = residual[todo] / diagonal[todo]
-            new = np.einsum("jt,jt->j", residual[todo], z)
-            search[todo] = z + (new / rho[todo])[:, None].astype(X.dtype) * search[todo]
-            rho[todo] = new
-        return D.astype(np.float64) * norms[:, None]
+            rest = residual[at]
+            z = metric(todo, rest)
+            new = np.einsum("jt,jt->j", rest, z)
+            search[at] = z + (new / rho[at])[:, None].astype(X.dtype) * search[at]
+            rho[at] = new
+        else:  # a better factor is needed
+            self.exact = 0 < self.rows == len(self.y)
+            self.rows, self.moved = min(4 * self.rows, len(self.y)), True
+            self.spent[live] = np.inf
+        return D.astype(np.float64) * norms[:, None], scores * size, gaps * np.abs(left)
 
     def dual_variables(self) -> np.ndarray:
         """Dual variables a of the best dual point, (q, n)."""

@@ -20,7 +20,8 @@ from fast.solvers.passes import added
 from fast.solvers.rounding import confirmed, down, precisions, row_norms, up
 from fast.solvers.rows import dense, is_sparse
 
-AT_ONCE, SHORT = 4096, 1 << 18  # rows of an array, and of CSR times classes
+AT_ONCE, SHORT = (1 << 16, 1 << 18)  # rows of an array, and of CSR, times classes
+LEAST = 4096  # rows of an array
 TINIEST = 2.0**-1022  # of which a logarithm is taken
 STEEP = 750  # of x log x at the smallest float64
 
@@ -52,28 +53,30 @@ def claims(
 
 
 def logistic_claims(
-    X: Any, W: np.ndarray, own: np.ndarray, r: np.ndarray, loss: Any, y: np.ndarray
-) -> tuple[float, float, np.ndarray]:
-    """(P, D, A), the same of the logistic loss in float64 at the A that W makes."""
-    A = np.empty(own.shape)
+    X: Any, W: np.ndarray, own: np.ndarray, r: np.ndarray, loss: Any, y: np.ndarray, B: Any = None,
+    norms: Any = None,
+) -> tuple[float, float, np.ndarray]:  # fmt: skip
+    """(P, D, A), the same of the logistic loss in float64 at A = B' (m, n), by default at the A that W makes."""
+    A = np.empty(own.shape) if B is None else np.ascontiguousarray(B.T, np.float64)
     with np.errstate(all="ignore"):
-        P, D = _bounds(X, W, A, own, r, loss, y, np.float64, True)
+        P, D = _bounds(X, W, A, own, r, loss, y, np.float64, B is None, norms)
     return P, D, A
 
 
 def _bounds(
     X: Any, W: np.ndarray, A: np.ndarray, own: np.ndarray, r: np.ndarray, loss: Any, y: Any, real: Any,
-    at_scores: bool = False,
+    at_scores: bool = False, norms: Any = None,
 ) -> tuple[float, float]:  # fmt: skip
     """Upper bound on P and lower bound on D in one arithmetic; ``at_scores``: at the A that W makes, written there."""
     n, W = X.shape[0], W.astype(real)
-    size = max(AT_ONCE, SHORT // len(W)) if is_sparse(X) else AT_ONCE
+    size = max(LEAST, (SHORT if is_sparse(X) else AT_ONCE) // len(W))
 
     def blocks() -> Iterator[list[Any]]:
         for first in range(0, n, size):
             p = slice(first, first + size)
             given, out = (None, A[p]) if at_scores else (A[p], None)
-            yield sums(X if size >= n else X[p], W, given, own[p], r[p], loss, y[p], out=out)
+            block, lengths = X if size >= n else X[p], None if norms is None else norms[p]
+            yield sums(block, W, given, own[p], r[p], loss, y[p], out=out, norms=lengths)
 
     return bounds_of_sums(W, n, added(blocks()), size)
 
@@ -102,7 +105,7 @@ def sums(
     slip = slip + 4 * eps * (1 + np.abs(f).max(axis=1))[:, None]
     if real is np.float64 and loss.variant == LOGISTIC and np.isfinite(f.sum()):
         a = np.empty(f.shape) if out is None or not out.flags.c_contiguous else out
-        given = np.repeat(slip, f.shape[1]), np.repeat(mass, f.shape[1])
+        given = (np.repeat(side, f.shape[1]) if f.shape[1] > 1 else side.ravel() for side in (slip, mass))
         x = a if A is None else np.ascontiguousarray(A, real)
         parts = logistic_sums(f.ravel(), own.ravel(), *given, x.ravel(), A is None, a.ravel())
         risk = parts[0] * (1 + (own.shape[1] + 16) * eps)
@@ -158,7 +161,7 @@ def slopes(z: Any, loss: Any) -> Any:
 
 
 def bounds_of_sums(
-    W: np.ndarray, n: int, parts: Any, at_once: int = AT_ONCE
+    W: np.ndarray, n: int, parts: Any, at_once: int = LEAST
 ) -> tuple[float, float]:
     """(P, D) at W and A from the `sums` over n examples, in blocks of up to ``at_once``."""
     risk, (gain, size, moved, rough), V, spread = parts

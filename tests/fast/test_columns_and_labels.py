@@ -15,6 +15,7 @@ from fast._validation import data_frame, label_array
 from fast.data import Source, rows
 from fast.data.columns import feature_names
 from fast.errors import ColumnWarning, InvalidParameterError, InvalidTypeError, UnjudgedWarning
+from fast.estimators._settings import encode, seed_of
 from fast.metrics import average_precision, topk_accuracy
 from fast.path import accuracies
 
@@ -405,3 +406,31 @@ def test_no_metric_is_of_no_rows():
     for loss in ("hinge", "entropy"):
         with pytest.raises(InvalidParameterError, match=r"^eval_set: no right label in eval_0"):
             fast.MultilabelClassifier(loss=loss).fit(X, own, eval_set=[(X, 0 * own)])
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array([-100, 100, 27] * 100, np.int8),
+        np.array([2**63, 2**63 + 2] * 3, np.uint64),
+        np.array([-(2**62), 5 - 2**62, 1 - 2**62] * 3),
+        np.array([7, 9, 7, 100_000]),
+        np.array([True, False, True]),
+        np.array([2.0, -1.0, 2.0, -1.0]),
+    ],
+)
+def test_classes_are_counted_or_sorted(y: np.ndarray) -> None:
+    classes, encoded = encode(y)
+    expected = np.unique(y, return_inverse=True)
+    np.testing.assert_array_equal(classes, expected[0])
+    np.testing.assert_array_equal(encoded, expected[1])
+    assert (classes.dtype, encoded.dtype) == (y.dtype, np.int64)
+
+
+def test_seeds_are_what_a_generator_draws_first() -> None:
+    for given in (0, 7, np.int64(7)):
+        drawn = np.random.RandomState(given).randint(2**31 - 1)
+        assert seed_of(given) == seed_of(given) == drawn
+    assert seed_of(None) == seed_of(0)
+    state = np.random.RandomState(7)
+    assert seed_of(state) == seed_of(7) != seed_of(state)

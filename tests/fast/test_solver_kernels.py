@@ -5,11 +5,14 @@ A trainer certifies its model whatever its kernels answer; a wrong list, step or
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from scipy.special import xlogy
 
 from fast.families import named
 from fast.kernels.hinges import ALPHA, BETA
 from fast.models.multiclass_erm import TopKEntropy
-from fast.solvers import active_face_newton, working_set
+from fast.solvers import active_face_newton, binary_logistic, working_set
+from fast.solvers.binary_logistic import BinaryLogistic
 from fast.solvers.entropy_rows import FEW, EntropyRows
 from fast.solvers.rows import as_rows
 from fast.solvers.smooth_rows import SmoothRows
@@ -437,3 +440,101 @@ def test_a_newton_step_gains_what_it_says(problem, start):
     assert gain == pytest.approx(p.dual() - before, rel=1e-9, abs=1e-12)
     assert (gain > 0.0) == (visited > 0.0) == (start == "on faces")
     np.testing.assert_allclose(p.W, p.blocks().T @ p.X, rtol=0, atol=1e-12)
+
+
+def logistic_problem(q, sparse=False, n=400, d=30):
+    rng = np.random.default_rng(q)
+    X = rng.standard_normal((n, d)) * (rng.random((n, d)) < (0.3 if sparse else 1.0))
+    y, r = rng.integers(0, max(q, 2), n), rng.uniform(0.1, 5.0, n)
+    rows = sp.csr_array(X) if sparse else X
+    return BinaryLogistic(rows, y, np.arange(q), r, 0), X, y, r, rng
+
+
+def test_kernels_of_two_class_logistic_regression():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((7, 5)) * (rng.random((7, 5)) < 0.6)
+    X[2] = 0.0
+    X[3] = 1.0  # four entries at a time, and what is left
+    t, v = rng.random(7), rng.standard_normal(5)
+    for dtype, digits in ((np.float64, 1e-14), (np.float32, 1e-6)):
+        csr = sp.csr_array(X.astype(dtype))
+        scores, image = np.empty(7, dtype), np.ones(5, dtype)
+        given = csr.data, csr.indices, csr.indptr, t.astype(dtype), v.astype(dtype)
+        binary_logistic.sparse_curvature(*given, scores, image)
+        np.testing.assert_allclose(scores, X @ v, rtol=digits, atol=digits)
+        np.testing.assert_allclose(image, 1.0 + X.T @ (t * (X @ v)), rtol=digits, atol=10 * digits)
+        rows = as_rows(X.astype(dtype))[0]
+        squares, scaled = np.empty(7), np.empty((7, 5), dtype)
+        binary_logistic.row_squares(rows, squares)
+        binary_logistic.scaled_rows(rows, t, scaled)
+        np.testing.assert_allclose(squares, (X**2).sum(axis=1), rtol=digits, atol=0.0)
+        np.testing.assert_allclose(scaled, np.sqrt(t)[:, None] * X, rtol=digits, atol=0.0)
+
+
+def test_a_step_of_conjugate_gradients():
+    rng = np.random.default_rng(1)
+    some, image, V = rng.standard_normal((2, 4)), rng.standard_normal((2, 4)), rng.random((2, 6))
+    image[1] = -3.0 * some[1]  # no curvature
+    D, residual, scores, rho = rng.random((3, 4)), rng.random((3, 4)), rng.random((3, 6)), rng.random(3)
+    found = [a.copy() for a in (D, scores, residual)]
+    left = np.full(3, 7.0)
+    binary_logistic.advance(np.array([2, 0]), some, V, image.copy(), rho, *found, left)
+    step = rho[2] / (some[0] @ (some[0] + image[0]))
+    D[2] += step * some[0]
+    scores[2] += step * V[0]
+    residual[2] -= step * (some[0] + image[0])
+    for a, b in zip(found, (D, scores, residual), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-13)
+    np.testing.assert_allclose(left, [-1.0, 7.0, residual[2] @ residual[2]], rtol=1e-13)
+
+
+@pytest.mark.parametrize("rough", [False, True])
+@pytest.mark.parametrize(("q", "sparse"), [(1, False), (1, True), (3, False), (3, True)])
+def test_newton_directions_leave_what_they_say(q, sparse, rough, monkeypatch):
+    if rough:  # some of the rows, and several steps of conjugate gradients
+        monkeypatch.setattr(binary_logistic, "EXACT", 0.0)
+        monkeypatch.setattr(binary_logistic, "LEAST", 100)
+    problem, X, y, r, rng = logistic_problem(q, sparse)
+    problem.W = 0.1 * rng.standard_normal((q, X.shape[1]))
+    F, A, T, _, gradient = problem._at(problem.W, problem.X64)
+    goal = np.full(q, 1e-6)
+    D, G, left = problem._direction(np.arange(q), F, A, T, -gradient, goal)
+    np.testing.assert_allclose(G, D @ X.T, rtol=1e-9, atol=1e-10)
+    own = y[None] == np.arange(q)[:, None]
+    p = 1.0 / (1.0 + np.exp(-np.where(own, -1.0, 1.0) * (problem.W @ X.T)))
+    for j in range(q):
+        H = np.eye(X.shape[1]) + X.T @ (X * (r * p[j] * (1 - p[j]))[:, None])
+        e = -gradient[j] - H @ D[j]
+        np.testing.assert_allclose(0.5 * e @ e, left[j], rtol=1e-4, atol=1e-18)
+        assert left[j] <= 1e-6
+    ahead, A1, T1, _, B, divergences = problem._predicted(np.arange(q), F, A, T, G)
+    np.testing.assert_allclose(ahead, F + G)
+    s = np.where(own, 1.0, -1.0)
+    assert ((s * B >= 0.0) & (s * B <= r)).all()
+    np.testing.assert_allclose(B, s * np.clip(s * (A - T * G), 0.0, r), atol=1e-12)
+    np.testing.assert_allclose(divergences, 0.5 * ((B - A1) ** 2 / T1).sum(axis=1), rtol=1e-10)
+
+
+def test_the_predicted_dual_point_makes_the_gap_of_the_next_weights():
+    problem, X, y, r, rng = logistic_problem(1)
+    problem.W = 0.2 * rng.standard_normal((1, X.shape[1]))
+    F, A, T, _, gradient = problem._at(problem.W, X)
+    D, G, _left = problem._direction(np.arange(1), F, A, T, -gradient, np.zeros(1))
+    ahead, A1, _T1, losses, B, divergences = problem._predicted(np.arange(1), F, A, T, G)
+    W = problem.W + D
+    s = np.where(y == 0, 1.0, -1.0)
+    p, q = 1.0 / (1.0 + np.exp(s * ahead[0])), s * B[0] / r
+    entropy = -(r * (xlogy(q, q) + xlogy(1.0 - q, 1.0 - q))).sum()
+    e = W[0] - X.T @ B[0]
+    divergence = (r * (xlogy(q, q / p) + xlogy(1.0 - q, (1.0 - q) / (1.0 - p)))).sum()
+    primal = 0.5 * W[0] @ W[0] + losses[0]
+    gap = primal - (entropy - 0.5 * np.sum((X.T @ B[0]) ** 2))
+    assert gap == pytest.approx(divergence + 0.5 * e @ e, rel=1e-6)
+    assert divergences[0] == pytest.approx(divergence, rel=0.5)
+    square = 0.5 * np.sum((W[0] - X.T @ A1[0]) ** 2)
+    assert gap < 0.2 * square  # half the gradient's square there
+    problem.W = W
+    P, dual = problem.claims(1.0, B)
+    assert primal * (1 - 1e-15) <= P
+    assert P - dual == pytest.approx(gap, rel=1e-6)
+    np.testing.assert_array_equal(problem.dual_variables(), B)
