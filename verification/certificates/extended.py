@@ -103,7 +103,7 @@ def _first_order(instance: Instance, core: Core, answer: Array) -> float:
     moved = float(norm(x - feasible)) + abs(float(unbalance))
     if tolerance.coarse(instance, allowed, domain.params):
         value = tolerance.scores(instance, d, core.spread + sizes[0], mass + radius)
-        near = tolerance.distance(eps, d, 0.0, mass) + 2 * moved
+        near = tolerance.distance(eps, d, 0.0, mass) + 2 * moved + abs(radius - float(feasible.sum()))
         limit = min(limit, float(value + tolerance.fw_gap(near, d, *sizes)))
     share = max(moved / allowed, float(gap) / limit)
     return share * tolerance.relative(instance, d)

@@ -109,8 +109,10 @@ def by_gap(instance: Instance, answer: np.ndarray, dual: Any = None) -> Judgemen
     bound = tolerance.fw_gap(allowed, *known) + (value if core.linear else 0)
     large = not core.linear and tolerance.coarse(instance, allowed, core.domain.params)
     if large and steep < tolerance.LARGEST:
-        own = rounding(instance, core, mass, scale, 0.0)
-        bound = min(bound, value + tolerance.fw_gap(own + 2 * moved, *known))
+        # thresholds have the rounding of the scores, so that a sum may be off, within the set as well
+        off = rounding(instance, core, mass, scale, 0.0) + 2 * moved
+        off += abs(number(Fraction(core.domain.params["r"]) - total(feasible)))
+        bound = min(bound, value + tolerance.fw_gap(off, *known))
     limit = number(bound)
     # in proportion to rounding: what is of second order in a promise is not counted on for another
     first = exact(slack) * tolerance.fw_gap(allowed / slack, *known) + (value if core.linear else 0)
@@ -165,9 +167,10 @@ def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:
         # however large scores make the distance that is allowed, what is feasible has their value up to rounding
         radius, moved = number(_radius(core, right)), norm(x - feasible) + abs(number(imbalance))
         value = tolerance.scores(instance, d, core.spread + steep, mass + radius)
-        own = rounding(instance, core, mass, scale, 0.0)
+        moved += abs(number(total(x) - total(right)))  # thresholds have the rounding of the scores
+        own = rounding(instance, core, mass, scale, 0.0) + 2 * moved
         known = d, steep, number(core.rho), norm(right), radius
-        gap_limit = min(gap_limit, number(value + tolerance.fw_gap(own + 2 * moved, *known)))
+        gap_limit = min(gap_limit, number(value + tolerance.fw_gap(own, *known)))
     verdict, message = Verdict.PASS, ""
     factor = number(scale)
     terms: dict[str, tuple[float, float | None]] = {
