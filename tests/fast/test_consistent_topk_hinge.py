@@ -84,6 +84,15 @@ def test_a_prox_with_the_truth_barely_among_those_above():
     np.testing.assert_allclose(u, np.full(3, 15 / 16), rtol=1e-15)
 
 
+@pytest.mark.parametrize("others", [9, 59, 99])
+def test_a_prox_where_all_tie_with_the_truth_though_little_is_curved(others, rng):
+    """All of p is 1/m where scores differ by less than their weight; the search begins an ulp beside its end."""
+    for _ in range(20):
+        v, k = 1e-5 * rng.normal(size=others), int(rng.integers(2, others))
+        x = (v - fast.losses.consistent_topk_hinge.prox(v, t=2e-4, k=k)) / 2e-4
+        assert abs(x - 1 / (others + 1)).max() < 1e-9
+
+
 def test_values_are_those_of_the_definition_and_rows_do_not_depend_on_each_other(rng):
     for _ in range(100):
         name, f, y, given = drawn(rng, 2.0)
