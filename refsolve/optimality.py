@@ -341,7 +341,7 @@ def _slopes(e: Any) -> Sequence[Any]:
         found = []
     found += [None] * (len(e.args) - len(found))  # no matter for what is constant
     return [
-        np.full((each.size, e.size), float(D)) if np.isscalar(D) else D
+        np.full((each.size, e.size), D, dtype=float) if np.isscalar(D) else D
         for each, D in zip(e.args, found, strict=True)
     ]
 

@@ -137,13 +137,13 @@ def training(name: str, dataset: str, C: float, k: int = 5, repeats: int = 3) ->
 
     X, y, _ = prepared(dataset)
     m = int(y.max()) + 1
-    runs = [
+    beta, own = (
         partial(train, X, y, C, m, named(each, **given(each, k)), tol=GAP, max_iter=100_000)
         for each in (BETA, name)
-    ]
-    for run in runs:
-        run()
-    found = race(*runs, repeats, process_time)
+    )
+    beta()
+    own()
+    found = race(beta, own, repeats, process_time)
     return Record(
         {"loss": name, "dataset": dataset, "C": C, **given(name, k)},
         {"seconds": found.peer_seconds, "gap": found.theirs.gap, "times_beta": found.ratio},
