@@ -18,9 +18,12 @@ from refsolve.proofs.loss import Loss
 PRIMAL, DUAL = "primal feasibility", "dual feasibility"
 SLACK, STATIONARY = "complementary slackness", "stationarity"
 NOT_SMOOTH = float("nan")
-KINKED = frozenset(
-    ("abs", "norm1", "norm_inf", "max", "min", "maximum", "minimum", "sum_largest", "Pnorm", "PnormApprox")
-)  # fmt: skip
+#: Piecewise linear atoms: whether each entry is the largest of pieces, or one number that of all, and signs of these.
+PIECES = {
+    "abs": (True, (1, -1)), "norm1": (True, (1, -1)), "norm_inf": (False, (1, -1)), "max": (False, (1,)),
+    "min": (False, (1,)), "maximum": (True, (1,)), "minimum": (True, (1,)), "sum_largest": (False, (1,)),
+}  # fmt: skip
+KINKED = frozenset((*PIECES, "Pnorm", "PnormApprox"))
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class Condition:
     says : str
         The condition.
     residual : float
-        Largest absolute value by which it is missed; nan where the Lagrangian has no gradient.
+        Largest absolute value by which it is missed; nan outside the domain and at kinks that are not piecewise linear.
     """
 
     kind: str
@@ -236,70 +239,111 @@ def _kinked(term: Term, named: Mapping[str, Any]) -> Iterator[Condition]:
 
 def _gradients(problem: cp.Problem, named: Mapping[str, Any], own: set[Any]) -> Iterator[Condition]:
     """|gradient of the Lagrangian| in each variable that no loss is about."""
-    sense = 1 if isinstance(problem.objective, cp.Minimize) else -1
-    parts = [sense * problem.objective.args[0]]
-    tops: dict[Any, list[tuple[int, float]]] = {}
+    lagrangian = problem.objective.args[0]
+    lagrangian = lagrangian if isinstance(problem.objective, cp.Minimize) else -lagrangian
     for rule in named.values():
-        low = rule.args[0]
-        if _is_top(low):
-            tops.setdefault(low.args[0], []).append((int(low.k), float(_multiplier(rule))))
-            parts.append(-float(_multiplier(rule)) * rule.args[1])
-        else:
-            parts.append(cp.sum(cp.multiply(_multiplier(rule), _sides(rule))))
+        lagrangian = lagrangian + cp.sum(cp.multiply(_multiplier(rule), _sides(rule)))
+    found = Subgradient(lagrangian)
     for x in problem.variables():
-        if x in own:
-            continue
-        total: Any = np.zeros(x.size)
-        for part in parts:
-            slope = _slope(part, x)
-            if slope is None:
-                total = None
-                break
-            total = total + np.ravel(slope.toarray() if hasattr(slope, "toarray") else slope)
-        if total is None:
-            residual = NOT_SMOOTH
-        elif x in tops:  # at ties, where there is no gradient
-            residual = _outside(-total, np.ravel(x.value), tops[x])
-        else:
-            residual = float(abs(total).max(initial=0))
-        yield Condition(STATIONARY, f"gradient in {x.name()}", residual)
+        if x not in own:
+            yield Condition(STATIONARY, f"gradient in {x.name()}", found.residual(x))
 
 
-def _is_top(e: Any) -> bool:
-    """Whether this is the sum of the k largest entries of a variable, k a whole number."""
-    if type(e).__name__ != "sum_largest" or not isinstance(e.args[0], cp.Variable):
-        return False
-    return e.args[0].ndim == 1 and float(getattr(e.k, "value", e.k)).is_integer()
+class Subgradient:
+    """A subgradient of a convex expression at the values of its variables, as near to 0 as there is one.
 
-
-def _outside(p: Array, x: Array, tops: Sequence[tuple[int, float]]) -> float:
-    """By how much p misses the subdifferential at x of sum_j lambda_j S_j, S_j the sum of the j largest.
-
-    With mu_i = sum of the lambda_j, j >= i, the function is sum_i mu_i x_[i]. Its subgradients are the means
-    of the permutations of mu for which <p,x> is its value.
+    The chain rule, from the value back to the variables. At a kink of a piecewise linear atom h(u) = max of <s,u>
+    over s in a polytope the slope is a variable s of that polytope, and misses the subdifferential by
+    h(u) - <s,u> (Fenchel and Young). The largest of these and of the entries of the subgradient is minimised.
+    At kinks of other atoms and outside the domain there is none.
     """
-    mu = np.zeros(x.size)
-    for j, price in tops:
-        mu[:j] += price
-    over = np.cumsum(np.sort(p)[::-1]) - np.cumsum(mu)
-    gap = float(mu @ np.sort(x)[::-1] - p @ x)
-    return max(float(over.max()), abs(float(over[-1])), abs(gap))
+
+    def __init__(self, e: Any) -> None:
+        self.slopes: dict[Any, Any] = {}
+        self.rules: list[Any] = []
+        self.missed: dict[Any, list[Any]] = {}
+        self._back(e, np.ones(e.size), [])
+        open_ = {x: slope for x, slope in self.slopes.items() if isinstance(slope, cp.Expression)}
+        if open_:
+            most = cp.Variable()
+            rules = [cp.abs(slope) <= most for slope in open_.values()]
+            rules += [each <= most for each in {id(m): m for x in open_ for m in self.missed[x]}.values()]
+            try:
+                cp.Problem(cp.Minimize(most), rules + self.rules).solve(solver="CLARABEL")
+            except cp.SolverError:  # the residuals are those of no slope
+                most.value = None
+            if most.value is None:
+                self.slopes |= dict.fromkeys(open_)
+
+    def residual(self, x: Any) -> float:
+        """Largest entry in x, or distance from the subdifferential; nan where there is none."""
+        slope = self.slopes.get(x, 0.0)
+        if slope is None:
+            return NOT_SMOOTH
+        if isinstance(slope, cp.Expression):
+            off = [float(np.max(rule.violation(), initial=0.0)) for rule in self.rules]
+            return max(float(abs(slope.value).max()), *(float(m.value) for m in self.missed[x]), *off)
+        return float(np.max(abs(slope), initial=0.0))
+
+    def _back(self, e: Any, weight: Any, missed: list[Any]) -> None:
+        """Add the slopes of <weight, e> in the variables of e; ``missed``: how far that is off."""
+        if isinstance(e, cp.Variable):
+            before = self.slopes.get(e, 0.0)
+            self.slopes[e] = None if weight is None or before is None else before + weight
+            self.missed.setdefault(e, []).extend(missed)
+            return
+        if not e.variables():
+            return
+        parts: Sequence[Any] = [None] * len(e.args)
+        if weight is not None and not isinstance(weight, cp.Expression) and not weight.any():
+            parts = [np.zeros(each.size) for each in e.args]
+        elif weight is not None and _bends(e):
+            parts, missed = self._kink(e, weight, missed)
+        elif weight is not None:
+            slopes = _slopes(e)
+            parts = [None if D is None else D @ weight for D in slopes]
+        for each, part in zip(e.args, parts, strict=True):
+            self._back(each, part, missed)
+
+    def _kink(self, e: Any, weight: Any, missed: list[Any]) -> tuple[Sequence[Any], list[Any]]:
+        """Slopes in the arguments of a piecewise linear atom, and how far these are off."""
+        name, parts = type(e).__name__, [0.0] * len(e.args)
+        if name not in PIECES or getattr(e, "axis", None) is not None:
+            return [None] * len(e.args), missed
+        by_entry, signs = PIECES[name]
+        up = -1.0 if name.startswith("min") else 1.0  # min(u) = -max(-u)
+        size, weight = max(each.size for each in e.args), up * weight
+        if not isinstance(weight, cp.Expression):  # below 0: the row of the multiplier says so
+            weight = np.maximum(weight, 0.0)
+        pieces = [(at, up * sign) for at in range(len(e.args)) for sign in signs]
+        shares = [cp.Variable(size) for _ in pieces]
+        self.rules += [share >= 0 for share in shares]
+        if by_entry:
+            self.rules.append(sum(shares) == weight)
+        else:
+            k = getattr(e, "k", 1)
+            self.rules += [share <= weight for share in shares]
+            self.rules.append(sum(map(cp.sum, shares)) == float(getattr(k, "value", k)) * weight)
+        off = cp.sum(cp.multiply(weight, up * np.ravel(e.value, order="F")))
+        for (at, sign), share in zip(pieces, shares, strict=True):
+            u, one = np.ravel(e.args[at].value, order="F"), e.args[at].size < size
+            share = cp.reshape(cp.sum(share), (1,), order="F") if one else share
+            off = off - sign * (u @ share)
+            parts[at] = parts[at] + sign * share
+        return parts, [*missed, off]
 
 
-def _slope(part: Any, x: Any) -> Any:
-    """The gradient in x; None outside the domain and at a kink, where CVXPY gives one of many."""
+def _slopes(e: Any) -> Sequence[Any]:
+    """Derivatives of the entries of an atom in those of its arguments; None outside the domain."""
     try:
-        if any(_bends(e) for e in _atoms(part) if any(v is x for v in e.variables())):
-            return None
-        return part.grad.get(x, 0.0)
+        found = list(e._grad([each.value for each in e.args]))
     except (TypeError, NotImplementedError):  # outside the domain of an inner function; no gradient
-        return None
-
-
-def _atoms(e: Any) -> Iterator[Any]:
-    yield e
-    for each in e.args:
-        yield from _atoms(each)
+        found = []
+    found += [None] * (len(e.args) - len(found))  # no matter for what is constant
+    return [
+        np.full((each.size, e.size), D, dtype=float) if np.isscalar(D) else D
+        for each, D in zip(e.args, found, strict=True)
+    ]
 
 
 def _bends(e: Any) -> bool:
@@ -307,10 +351,13 @@ def _bends(e: Any) -> bool:
     if type(e).__name__ not in KINKED:
         return False
     steps = [1e-6 * np.cos(np.arange(a.size) + i).reshape(a.shape) for i, a in enumerate(e.args)]
-    sides = [
-        e._grad([np.asarray(a.value) + sign * d for a, d in zip(e.args, steps, strict=True)])
-        for sign in (1, -1)
-    ]
+    try:
+        sides = [
+            e._grad([np.asarray(a.value) + sign * d for a, d in zip(e.args, steps, strict=True)])
+            for sign in (1, -1)
+        ]
+    except NotImplementedError:
+        return True
     return any(
         one is None or other is None or abs(one - other).max() > 0.01
         for one, other in zip(*sides, strict=True)

@@ -1,6 +1,6 @@
 """Where consistency pays with linear models: losses for one k on real data and on distributions with known answers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -111,9 +111,21 @@ def split(data: str, seed: int, names: Any = None) -> dict[str, list[list[float]
     return found
 
 
-def measure() -> dict[str, Any]:
-    """All data, splits and losses."""
-    return {data: [split(data, seed) for seed in range(SPLITS)] for data in DATA}
+def lines(known: Iterable[Mapping[str, Any]] = ()) -> Iterator[dict[str, Any]]:
+    """A row for each split that is not known."""
+    done = {(row["data"], row["seed"]) for row in known}
+    for data in DATA:
+        for seed in range(SPLITS):
+            if (data, seed) not in done:
+                yield {"data": data, "seed": seed, "losses": split(data, seed)}
+
+
+def by_data(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """The losses of every split, in their order, for each data set."""
+    found: dict[str, dict[int, Any]] = {data: {} for data in DATA}
+    for row in rows:
+        found[row["data"]][row["seed"]] = row["losses"]
+    return {data: [each for _, each in sorted(splits.items())] for data, splits in found.items()}
 
 
 def accuracies(record: Mapping[str, Any], data: str, name: str, column: int) -> np.ndarray:

@@ -1,11 +1,13 @@
 """What takes minutes to measure is measured once: ``python docs/_ext/records.py NAME`` does it anew.
 
 NAME is a key of `MEASURES`, or a module beside this one with a function ``measure``; what that returns is
-kept as docs/records/NAME.json. What a function ``lines`` yields is kept as docs/records/NAME.jsonl instead.
+kept as docs/records/NAME.json. What a function ``lines`` yields is kept as docs/records/NAME.jsonl instead, line by
+line; one with an argument ``known`` gets those that are there and goes on: delete the file to measure all anew.
 The page that shows it measures a small part again, and compares.
 """
 
 import importlib
+import inspect
 import json
 import subprocess
 import sys
@@ -102,8 +104,11 @@ def main(name: str) -> None:
     commit = subprocess.check_output(["git", "rev-parse", "--short=10", "HEAD"], text=True).strip()
     module = None if name in MEASURES else importlib.import_module(name)
     if module is not None and hasattr(module, "lines"):
-        file = Lines.new(RECORDS / f"{name}.jsonl")
-        for row in module.lines():
+        path, known = RECORDS / f"{name}.jsonl", []
+        if "known" in inspect.signature(module.lines).parameters and path.exists():
+            known = list(Lines(path))
+        file = Lines.new(path, *known)
+        for row in module.lines(**({"known": known} if known else {})):
             file.add({"commit": commit, **row})
         return
     measure = MEASURES[name] if module is None else module.measure

@@ -20,7 +20,8 @@ from fast.sets import capped_simplex
 
 Array = np.ndarray[Any, Any]
 EPS = np.finfo(np.float64).eps
-ROUNDS = 100  # of the search for q_y where the truth is curved less; a few are enough
+SHORT = 64  # other classes up to which the search for q_y begins with one of its threshold
+SEARCH, ROUNDS = 20, 100  # of the search for q_y where the truth is curved less, and of what rounding leaves of it
 
 
 @inlined
@@ -68,6 +69,56 @@ def flat_row(u, q, x):
 
 
 @kernel
+def own_share(p, u, a, q, work):
+    """Return q_y where the truth is curved less, the truth tied at the k-th largest; writes q of the others.
+
+    With tau the threshold of q_j = clip(u_j - tau, 0, 1), q_y = k - <1,q>, the k-th largest is
+    theta = (tau + q_y)/a and the entries are (u_j - q_j + q_y + gamma theta)_+/(a + gamma). What is left to 1
+    less theta falls in tau, piecewise linearly, and tau is less than 1 below the k-th largest score: Newton's
+    method within a bracket. Where q_y is not in [0, 1] the truth is not tied, and q not written.
+    """
+    k, gamma = p
+    pivot = kth_largest(u, k, np.inf, work)[0]
+    low, high, e, own = -2.0, 1.0, -0.5, 0.0  # -1 and 0 are ends to be tried
+    for _ in range(SEARCH):
+        total, inner = 0.0, 0
+        for j in range(u.shape[0]):
+            v = (u[j] - pivot) - e
+            total = plus(total, larger(smaller(v, 1.0), 0.0))
+            inner += (v > 0.0) & (v < 1.0)
+        own = k - total
+        scaled = (pivot + e) + own
+        shift, active, both, mass = own + gamma / a * scaled, 0, 0, 0.0
+        for j in range(u.shape[0]):
+            v = (u[j] - pivot) - e
+            w = (u[j] - larger(smaller(v, 1.0), 0.0)) + shift
+            active += w > 0.0
+            both += (w > 0.0) & (v > 0.0) & (v < 1.0)
+            mass = plus(mass, larger(w, 0.0))
+        left = a - mass * (a / (a + gamma))
+        off = larger(left, 0.0) - scaled
+        grown = 1.0 + inner
+        slope = grown
+        if left > 0.0:
+            slope += (active * (inner + gamma / a * grown) + both) * (a / (a + gamma))
+        change = off / slope
+        if (own >= 1.0 and off >= 0.0) or (own <= 0.0 and off <= 0.0):
+            break  # so it stays
+        if abs(change) <= 2.0 * EPS * (1.0 + abs(pivot)):
+            break
+        if off > 0.0:
+            low = e
+        else:
+            high = e
+        new = min(max(e + change, -1.0), 0.0)
+        e = new if low < new < high else 0.5 * (max(low, -1.0) + min(high, 0.0))
+    if 0.0 < own < 1.0:
+        for j in range(u.shape[0]):
+            q[j] = larger(smaller((u[j] - pivot) - e, 1.0), 0.0)
+    return min(max(own, 0.0), 1.0)
+
+
+@kernel
 def step(p, u, a, rho, x, q, work):
     """Write x = argmin a/2 (||x||^2 + rho s^2) - <u,x> + conjugate(x); returns 1 - s, and q.
 
@@ -85,11 +136,15 @@ def step(p, u, a, rho, x, q, work):
         u[d] = a
         capped_simplex.project_row(u, float(k), 1.0, q, work)
         return 1.0 - nearest(p, u, q, q[d], 0.0 < q[d] < 1.0, a, rho, x, work)[2]
-    u[d] = 0.5 * a
-    capped_simplex.project_row(u, float(k), 1.0, q, work)
-    low, high, own = -1.0, 2.0, q[d]  # beyond the ends until these are tried
+    low, high, own = -1.0, 2.0, 0.0  # beyond the ends until these are tried
+    if d <= SHORT:
+        own = own_share(p, u[:d], a, q, work)
+    else:
+        u[d] = 0.5 * a
+        capped_simplex.project_row(u, float(k), 1.0, q, work)
+        own = q[d]
     for turn in range(ROUNDS):
-        if turn > 0:
+        if turn > 0 or (d <= SHORT and (not 0.0 < own < 1.0 or a < 0.01 * d)):
             capped_simplex.project_row(u[:d], k - own, 1.0, q[:d], work)
         inner, level, s = nearest(p, u, q, own, False, a, 0.0, x, work)
         score = a * (1.0 - s)
@@ -113,11 +168,12 @@ def step(p, u, a, rho, x, q, work):
             off = score - level - own if inner > 0 else 0.5 - own
             if abs(off) <= 4.0 * EPS * (1.0 + abs(level)):
                 break
-        if off > 0.0:
-            low = own
-        else:
-            high = own
         slope = a / (a + gamma + gamma * active) * (active + both / max(inner, 1)) if s < 1.0 else 0.0
+        far = 2.0 * abs(off) if inner > 0 and 0.0 < own < 1.0 else 2.0  # off falls by 1 or more with own by 1
+        if off > 0.0:
+            low, high = own, min(high, own + far)
+        else:
+            low, high = max(low, own - far), own
         new = min(max(own + off / (slope + 1.0 + 1.0 / max(inner, 1)), 0.0), 1.0)
         if not low < new < high or turn % 8 == 7 or (inner == 0 and 0.0 < own < 1.0):
             new = 0.5 * (max(low, 0.0) + min(high, 1.0))

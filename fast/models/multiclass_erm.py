@@ -23,8 +23,8 @@ C = 1/(lambda n) this is the problem of Lapin et al. 2015, Theorem 1, divided by
 |            | what stalls that to "interior" if weights are few, else "active"                    |
 
 The hinge of two classes with more than 400 features is one of one row of weights to "active", whose
-coordinate ascent is that of `fast.solvers.binary_hinge`. "sdca" takes Newton steps on faces for the consistent
-top-k hinge: `fast.solvers.face_ascent`.
+coordinate ascent is that of `fast.solvers.binary_hinge`. "sdca" takes Newton steps for the consistent top-k
+hinge: `fast.solvers.face_ascent`, or `fast.solvers.augmented_lagrangian` for many examples beside few weights.
 
 How long they take is counted, not timed: see `fast.solvers.active_set.Race`.
 
@@ -222,8 +222,10 @@ class _Run(TrainingRun):
         binary = name == "newton" and self.m == 2 and "logistic" in self.loss.capabilities
         pair = name == "active" and self.pair
         within = "binary" if binary else "pair" if pair else "sparse" if wide else name
-        faces = name == "sdca" and "faces" in self.loss.capabilities
-        within = "blocks" if blocks else "faces" if faces else within
+        if name == "sdca" and "faces" in self.loss.capabilities:
+            many = solver_class("lagrangian").pays(self.X, r, self.m)
+            within = "lagrangian" if many else "faces"
+        within = "blocks" if blocks else within
         cls = solver_class(within)
         found = cls(self.X, self.y, r, self.m, self.loss, self.seed)
         if name == "active":

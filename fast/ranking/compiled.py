@@ -11,7 +11,7 @@ from fast.ranking import discounted as discounted
 from fast.ranking import split as kernels
 from fast.ranking.kernels import ALL, DIVIDE, NUMBERS, SELECT, STACK
 from fast.ranking.losses import AVERAGE_PRECISION, RankLoss
-from fast.ranking.packed import BITS, infer_packed, pack
+from fast.ranking.packed import BITS, SHORT_BITS, infer_packed, pack, sort_shortened
 from fast.ranking.result import Method, Ranking
 from fast.ranking.select import select
 from fast.ranking.write import BUCKETS, complete
@@ -105,13 +105,19 @@ def _packed(
     n = scores.shape[0]
     floats, integers = np.empty((2, n + 2)), np.empty((4, max(n + 2, 4 * STACK)), np.int64)
     keys = integers[3, :n]
-    if not pack(scores, keys):
-        raise_bad_entry("scores", scores)
-    keys.sort()
-    value, loss, active = infer_packed(
-        number, keys, scores, bits, weight, given, floats, integers, coefficients, table
-    )
-    return Ranking(value, loss, active, given) if active >= 0 else None
+    for short in (True, False) if n < 1 << SHORT_BITS else (False,):
+        if not pack(scores, keys):
+            raise_bad_entry("scores", scores)
+        if short:
+            sort_shortened(keys)
+        else:
+            keys.sort()
+        value, loss, active = infer_packed(
+            number, keys, scores, bits, weight, given, floats, integers, coefficients, table
+        )
+        if active >= 0:
+            return Ranking(value, loss, active, given)
+    return None
 
 
 METHODS: dict[str, Method] = {name: partial(infer, number) for name, number in NUMBERS.items()}

@@ -5,6 +5,8 @@ are the score, rounded to a fine grid between the smallest and the largest, the 
 place. Samples that fall on one point of the grid are put in order afterwards.
 """
 
+import sys
+
 import numpy as np
 
 from fast._numba import kernel
@@ -15,6 +17,7 @@ from fast.ranking.kernels import STACK, run
 from fast.ranking.write import totals
 
 BITS = 14  # of a place: queries with fewer than 2^14 samples
+SHORT_BITS = 12  # the same, where 32 bits of an integer are sorted
 _GRID = 2.0 ** (62 - BITS)
 
 
@@ -40,6 +43,19 @@ def pack(scores, keys):
     for i in range(n):
         keys[i] = (np.int64((scores[i] - least) * scale) << BITS) | (last - i)
     return True
+
+
+def sort_shortened(keys: np.ndarray) -> None:
+    """Sort what ``pack`` wrote by 32 bits of each, half the time of 64: places, and scores on a coarser grid.
+
+    For fewer than 2^SHORT_BITS samples. Only the places are right in what is left of the integers.
+    """
+    halves, low = keys.view(np.uint32), int(sys.byteorder == "big")
+    places = np.uint32((1 << SHORT_BITS) - 1)
+    short = halves[1 - low :: 2] & ~places
+    short |= halves[low::2] & places
+    short.sort()
+    np.bitwise_or(short, np.uint32(((1 << BITS) - 1) & ~int(places)), out=keys)
 
 
 @kernel

@@ -21,10 +21,10 @@ SOLVERS = {
 }
 WITHIN = {  # "active" on CSR data with too many weights for "interior", and on rows that are read;
     # "newton" for logistic losses of two classes, "active" for the hinge of two with many features,
-    # and "sdca" for the consistent top-k hinge
+    # and "sdca" for the consistent top-k hinge, with few weights and more
     "sparse": ("sparse_set", "SparseSetSolver"), "blocks": ("block_lists", "BlockListSolver"),
     "binary": ("binary_logistic", "TwoClassNewtonSolver"), "pair": ("binary_hinge", "TwoClassHinge"),
-    "faces": ("face_ascent", "FaceAscentSolver"),
+    "lagrangian": ("augmented_lagrangian", "AugmentedLagrangianSolver"), "faces": ("face_ascent", "FaceAscentSolver"),
 }  # fmt: skip
 GENERAL = ("newton", "lbfgs", "sdca", "active", "fista")  # the order that "auto" looks in
 WEAK = 0.02  # mean r_i ||x_i||^2 / gamma from which on the class lists win

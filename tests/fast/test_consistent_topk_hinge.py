@@ -15,6 +15,7 @@ from fast.losses.consistent_topk_hinge import ConsistentTopKHinge
 from fast.losses.smooth_consistent_topk_hinge import SmoothConsistentTopKHinge
 from fast.models.multiclass_erm import train
 from fast.solvers.active_face_newton import FIXED
+from fast.solvers.augmented_lagrangian import AugmentedLagrangianSolver, add_curvature
 from fast.solvers.face_ascent import TIED, FaceAscentSolver, faces, to_tangent
 from fast.solvers.multiclass_bounds import claims
 from fast.solvers.state import TrainingState
@@ -81,6 +82,15 @@ def test_a_prox_with_the_truth_barely_among_those_above():
     """Newton's first steps end beside 0, where no other class is inside of the interval."""
     u = fast.losses.consistent_topk_hinge.prox([1.0, 1.0, 1.0], k=3, t=0.25)
     np.testing.assert_allclose(u, np.full(3, 15 / 16), rtol=1e-15)
+
+
+@pytest.mark.parametrize("others", [9, 59, 99])
+def test_a_prox_where_all_tie_with_the_truth_though_little_is_curved(others, rng):
+    """All of p is 1/m where scores differ by less than their weight; the search begins an ulp beside its end."""
+    for _ in range(20):
+        v, k = 1e-5 * rng.normal(size=others), int(rng.integers(2, others))
+        x = (v - fast.losses.consistent_topk_hinge.prox(v, t=2e-4, k=k)) / 2e-4
+        assert abs(x - 1 / (others + 1)).max() < 1e-9
 
 
 def test_values_are_those_of_the_definition_and_rows_do_not_depend_on_each_other(rng):
@@ -306,10 +316,62 @@ def test_steps_end_what_passes_alone_do_not(monkeypatch):
 
 
 def test_numbers_that_overflow_are_not_taken():
-    large = FaceAscentSolver(X[:60] * 1e160, Y[:60], np.ones(60), 10, ConsistentTopKHinge(2), 0)
+    given = X[:60] * 1e160, Y[:60], np.ones(60), 10, ConsistentTopKHinge(2), 0
+    large, other = FaceAscentSolver(*given), AugmentedLagrangianSolver(*given)
     with np.errstate(all="ignore"):
         large.epoch()
         assert large.step(np.arange(60))[0] == 0.0
+        other._round(np.arange(60))
+    assert np.isfinite(other.blocks).all()
+    assert np.isfinite(other.V).all()
+
+
+def test_curvature_is_that_of_the_tangent_spaces(rng):
+    n, m, d = 20, 6, 3
+    kinds, weight = rng.integers(0, 3, (n, m)).astype(np.int8), rng.uniform(1, 2, n)
+    rows, H = rng.normal(size=(n, d)), np.zeros((m, d, m, d))
+    kinds[kinds == TIED + 1] = FIXED
+    add_curvature(rows, kinds, weight, H, np.empty(m, np.int64))
+    naive_sum = np.zeros((m, m, d, d))
+    for x, kind, w in zip(rows, kinds, weight, strict=True):
+        T = np.eye(m)
+        to_tangent(T, np.repeat(kind[None], m, axis=0))
+        naive_sum += w * T[:, :, None, None] * np.outer(x, x)
+    upper = np.triu_indices(m)
+    np.testing.assert_allclose(H.swapaxes(1, 2)[upper], naive_sum[upper], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rounds_of_the_augmented_lagrangian_end_where_the_gap_is_small(weighted, rng):
+    """Many examples beside few weights, for which it is taken; the certificate is recomputed."""
+    y = np.arange(600) % 5
+    x = rng.normal(size=(5, 4))[y] + rng.normal(size=(600, 4))
+    r = 10 * (np.arange(600) % 3 if weighted else np.ones(600))
+    loss = ConsistentTopKHinge(2)
+    assert AugmentedLagrangianSolver.pays(x, r, 5)
+    found = train(x, y, r, 5, loss, tol=1e-9, max_iter=60)
+    assert found.gap <= 1e-9
+    f, dual = x @ found.W.T, found.dual_variables.toarray()
+    primal = np.square(found.W).sum() / 2 + r @ [naive(u, j, 2) for u, j in zip(f, y, strict=True)]
+    A = -dual
+    A[np.arange(600), y] = dual.sum(axis=1)
+    p = np.eye(5)[y] - A / np.where(r > 0, r, 1)[:, None]
+    assert p.min() > -1e-14
+    value = -r @ (np.sort(p, axis=1)[:, -2:].sum(axis=1) - 1) - np.square(A.T @ x).sum() / 2
+    assert abs(found.primal - primal) < 1e-12 * primal
+    assert abs(found.dual - value) < 1e-12 * primal
+    with_face_steps = FaceAscentSolver(x, y, r, 5, loss, 0)
+    state = TrainingState()
+    with_face_steps.run(state, 1e-2, 50, lambda state: False)
+    assert state.dual <= primal
+    assert state.primal >= value
+
+
+def test_examples_that_come_and_go_do_not_hold_the_rounds_up():
+    given, state = (X, Y, np.full(len(Y), 10.0), 10, ConsistentTopKHinge(5), 0), TrainingState()
+    solver = AugmentedLagrangianSolver(*given)
+    solver.run(state, 1e-7, 40, lambda state: False)
+    assert state.gap <= 1e-7
 
 
 def test_the_oracle_has_the_same_optimum():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from _naive_average_precision import counted, instance, optima, sizes
 
+from fast.losses import average_precision, ndcg
 from fast.ranking import inference, packed, select, split, write
 
 # ---- sorting and selecting ------------------------------------------------------------------
@@ -79,6 +80,32 @@ def test_a_grid_that_is_far_too_coarse_is_given_up(rng):
     wanted = inference.method("numpy")(scores, y, int(y.sum()), again, 1.0)
     np.testing.assert_array_equal(found.counts, wanted.counts)
     np.testing.assert_allclose(coefficients, again, rtol=1e-15)
+
+
+@pytest.mark.parametrize("n", [1, 2, 300, (1 << packed.SHORT_BITS) - 1])
+def test_integers_sorted_by_half_of_their_bits_keep_their_places(n, rng):
+    for scores in (rng.normal(size=n), rng.integers(0, 3, n).astype(float)):
+        keys, order, ranked = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n)
+        assert packed.pack(scores, keys)
+        packed.sort_shortened(keys)
+        assert packed._unpack(keys, scores, order, ranked)
+        np.testing.assert_array_equal(order, np.lexsort((-np.arange(n), scores)))
+        np.testing.assert_array_equal(ranked, scores[order])
+
+
+def test_scores_too_near_for_half_of_the_bits_are_sorted_by_all(rng):
+    """One score far from the others: these are a few points of the short grid, and of the long one not."""
+    scores = np.append(rng.normal(size=3000), 1e7)
+    y = (np.arange(3001) % 10 == 0).astype(int)
+    keys, order, ranked = np.empty(3001, np.int64), np.empty(3001, np.int64), np.empty(3001)
+    packed.pack(scores, keys)
+    packed.sort_shortened(keys)
+    assert not packed._unpack(keys, scores, order, ranked)
+    for loss in average_precision, ndcg:
+        found = loss.loss_augmented_inference(scores, y)
+        wanted = loss.loss_augmented_inference(scores, y, method="greedy")
+        np.testing.assert_array_equal(found.counts, wanted.counts)
+
 
 
 # ---- one pass over the scores ---------------------------------------------------------------

@@ -238,10 +238,59 @@ def test_the_conditions_pass_no_point_that_they_do_not_prove() -> None:
             refsolve.kkt(cp.Problem(cp.Minimize(objective)))
     with pytest.raises(InvalidParameterError):
         refsolve.kkt("simplex")  # type: ignore[arg-type]
-    kinked = cp.Problem(cp.Minimize(cp.norm1(z)), [cp.sum(z) == 1])
-    z.value = [1.0, 0.0]
-    kinked.constraints[0].dual_variables[0].save_value(np.array(-1.0))
+    kinked = cp.Problem(cp.Minimize(cp.pnorm(z, 2)), [cp.sum(z) == 0])
+    z.value = [0.0, 0.0]
+    kinked.constraints[0].dual_variables[0].save_value(np.array(0.0))
     assert np.isnan(refsolve.kkt(kinked).largest)
+
+
+def _tied(kind: str, z: cp.Variable) -> tuple[cp.Problem, list[float], list[float], list[float]]:
+    """A problem with a kink at its optimum, this, the only multiplier, and another point of the same value."""
+    objective, optimum, price, other = {
+        "norm1": (cp.norm1(z), [1.0, 0.0, 0.0], -1.0, [1.5, -0.5, 0.0]),
+        "abs": (cp.sum(cp.abs(z - np.array([1.0, 1.0, 1.0]))), [1.0, 1.0, -1.0], 1.0, [1.0, 1.5, -1.5]),
+        "norm_inf": (cp.norm_inf(z), [1 / 3] * 3, -1 / 3, [0.5, 0.5, 0.0]),
+        "max": (cp.max(2 * z), [1 / 3] * 3, -2 / 3, [0.5, 0.5, 0.0]),
+        "min": (-cp.min(z - 1), [1 / 3] * 3, 1 / 3, [0.5, 0.5, 0.0]),
+        "maximum": (cp.sum(cp.maximum(z, 2 * z, 0)), [0.0, 0.0, 1.0], -2.0, [0.5, -0.5, 1.0]),
+        "minimum": (-cp.sum(cp.minimum(z, 2 * z)), [1 / 3] * 3, 1.0, [0.5, -0.5, 1.0]),
+        "sum_largest": (cp.sum_largest(z[::-1] + 1, 2), [1 / 3] * 3, -2 / 3, [0.5, 0.25, 0.25]),
+        "nested": (cp.maximum(cp.max(z), cp.sum_largest(z, 2) - 1 / 3), [1 / 3] * 3, -1 / 3, [0.5, 0.5, 0.0]),
+        "squared": (cp.square(cp.norm_inf(z)), [1 / 3] * 3, -2 / 9, [0.5, 0.5, 0.0]),
+    }[kind]  # fmt: skip
+    return cp.Problem(cp.Minimize(objective), [cp.sum(z) == 1]), optimum, price, other
+
+
+KINKS = ["norm1", "abs", "norm_inf", "max", "min", "maximum", "minimum", "sum_largest", "nested", "squared"]
+
+
+@pytest.mark.parametrize("kind", KINKS)
+def test_at_kinks_a_subgradient_is_looked_for(kind: str) -> None:
+    z = cp.Variable(3, name="z")
+    p, optimum, price, other = _tied(kind, z)
+    value = p.solve(solver="CLARABEL")
+    z.value = np.array(optimum)
+    assert p.objective.value == pytest.approx(value, abs=1e-7)
+    multiplier = p.constraints[0].dual_variables[0]
+    multiplier.save_value(np.array(price))
+    assert refsolve.kkt(p).largest < 1e-7
+    multiplier.save_value(np.array(price + 0.1))
+    wrong = [refsolve.kkt(p).largest]
+    multiplier.save_value(np.array(price))
+    z.value = np.array(other)
+    wrong.append(refsolve.kkt(p).largest)
+    assert min(wrong) > 0.02
+
+
+def test_the_dual_of_the_consistent_hinge_has_conditions_at_its_ties() -> None:
+    rows = np.random.default_rng(0).normal(size=(12, 3))
+    given = {"X": rows, "y": np.arange(12) % 4, "C": 1.0, "k": 2}
+    p = problem("multiclass_erm.dual", loss="consistent_topk_hinge", **given)
+    solved(p)
+    assert p.kkt().largest < 1e-6
+    x = p.variables()[0]
+    x.value = 0.99 * x.value
+    assert {row.says: row.residual for row in p.kkt()}["gradient in x"] > 0.01
 
 
 def test_what_a_declared_value_minimises_over_counts():
