@@ -20,17 +20,17 @@ from verification.cli import app
 
 #: Code lines; today's, rounded up to the next 500.
 MOST_LINES = {
-    "refsolve": 18_000,
-    "fast": 25_700,
-    "verification": 50_100,
-    "tests": 39_000,
+    "refsolve": 18_100,
+    "fast": 26_300,
+    "verification": 50_600,
+    "tests": 39_800,
     "docs": 4_000,
 }
 GENERATED = {"_build", "jupyter_execute"}
 #: Modules in circles of imports if those for type checkers count.
 MOST_IN_CIRCLES = 0
 #: Files of the project in which a function runs.
-MOST_FILES = {"fit": 25, "verify": 90, "train": 54}
+MOST_FILES = {"fit": 25, "verify": 90, "train": 56}
 
 
 @pytest.mark.parametrize("package", MOST_LINES)
