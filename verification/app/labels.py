@@ -12,7 +12,7 @@ from verification.errors import DataFileError
 #: What stands in a text file for a value that is not known, in any case: of features, labels, queries, weights.
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "<na>", "?"})
 #: How to go on where labels are missing.
-UNLABELLED = "--drop-unlabelled leaves the examples of a table out whose label is missing"
+UNLABELLED = "rows of a table without a label are left out with --drop-unlabelled"
 #: Numbers with a zero before their digits, as zip codes have.
 PADDED = re.compile(r"\s*[+-]?0[0-9]", re.ASCII)
 #: What a missing category is called.
@@ -115,7 +115,7 @@ def _check_names(source: Path, labels: list[Any], typed: bool, place: Place) -> 
             said = f"of {len(text)} characters" if long else repr(text or "")
             raise DataFileError(
                 f"{source}, {place(labels.index(text))}: the label is {said}; expected the name or "
-                f"number of a class: {UNLABELLED}; a class of that name is written otherwise"
+                f"number of a class: {UNLABELLED}; a class of that name needs another one"
             )
 
 
