@@ -125,7 +125,7 @@ def test_bad_input_is_named():
         ({"C": 0.0}, "C = "),
         ({"lam": -1.0}, "lam = "),
         ({"free_slack": -1.0}, "free_slack = "),
-        ({"X": None}, "X = .*either X .* or K"),
+        ({"X": None}, "X is missing: .*either X .* or K"),
         ({"X": None, "K": -X @ X.T}, "positive semidefinite"),
         ({"X": None, "K": X}, "square"),
         ({"sample_weight": -np.ones(len(y))}, "sample_weight"),
