@@ -189,7 +189,7 @@ def check_data(
     y = label_array("y", y)
     known = isinstance(X, np.ndarray) and isinstance(y, np.ndarray) and y.dtype.kind in "biu"
     with np.errstate(invalid="ignore"):  # inf beside numbers whose sum overflows
-        if known and not options and y.ndim == 1 and len(X) == len(y):  # nothing to say of y
+        if known and not options and y.ndim == 1 and X.shape[:1] == y.shape:  # nothing to say of y
             X = checked_data(estimator, X, "no_validation", reset=reset, order="C")
         else:
             X, y = checked_data(estimator, X, y, reset=reset, order="C", **options)

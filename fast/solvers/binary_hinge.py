@@ -171,14 +171,19 @@ def fits(X: Any, m: int, loss: Any) -> bool:
 
 def best_factor(u: np.ndarray, r: np.ndarray, cost: float, square: float) -> float:
     """The a of the smallest a^2/2 square + sum_i r_i max(0, cost - a u_i): its slope jumps where a u_i = cost."""
+    if not square > 0.0:
+        return 1.0
     with np.errstate(all="ignore"):
         ends = np.where(u > 0.0, cost / u, np.inf)
         at = np.argsort(ends, kind="stable")
         ends, pulls = ends[at], (r * u)[at]
-        rest = np.append(pulls.sum() - np.cumsum(pulls), 0.0)  # of those behind each end
-        first = int(np.argmax(np.append(ends * square >= rest[:-1], True)))
+        rest = np.append(np.cumsum(pulls[::-1])[::-1], 0.0)  # of those from each end on
+        reached = ends * square >= rest[1:]
+        if not reached.any():  # numbers that are none
+            return 1.0
+        first = int(np.argmax(reached))
         begin = ends[first - 1] if first else 0.0
-        a = max(begin, min((rest[first - 1] if first else pulls.sum()) / square, ends[first]))
+        a = max(begin, min(rest[first] / square, ends[first]))
     return float(a) if 0.0 < a < np.inf else 1.0
 
 

@@ -42,6 +42,7 @@ LEAST, ROWS = 1000, 6  # rows of a Hessian: at least, by features
 FACTOR = 0.4  # a multiplication of a factor costs so much of one of a product
 AT_ONCE, MOST = 12.0, 200.0  # products that a factor costs: made before any, and none is made
 WEIGHTS = 1 << 26  # numbers of all factors
+EVEN, MOST_EXACT = 1e4, 1e10  # masses; multiplications where they are wider
 EXACT = 2e6  # multiplications of a Hessian from all rows that is no matter
 CG_STEPS, FORCING, LEFT = 100, 0.03, 1e-12  # squares of what is left, at most and at least
 DEAR, MATTERS = 50, 10.0  # entries of a row from which on changes of curvature are looked at; what they count
@@ -176,9 +177,7 @@ def logistic_divergences(y, classes, B, A, T, r, rest):
 class BinaryLogistic:
     """q problems over the same rows X (n, d): row j of W separates ``classes[j]`` from the rest."""
 
-    def __init__(
-        self, X: Any, y: np.ndarray, classes: np.ndarray, r: np.ndarray, seed: int
-    ) -> None:
+    def __init__(self, X: Any, y: np.ndarray, classes: np.ndarray, r: np.ndarray, seed: int) -> None:
         used = np.flatnonzero(r > 0.0)
         self.used, self.n = used, len(r)
         if len(used) < len(r):
@@ -194,7 +193,9 @@ class BinaryLogistic:
             self.norms = bounded_norms(squares, d)
         size = float(self.norms.max())
         fits = max(size, 1.0) ** 2 * float(r.max()) * n < 1e25
-        self.single = fits and n * len(classes) * d > SMALL
+        # directions of rough Hessians do not serve where few examples outweigh all others
+        self.even = float(r.max()) <= EVEN * float(r.min())
+        self.single = fits and self.even and n * len(classes) * d > SMALL
         self.X64 = X.astype(np.float64, copy=False)
         self.X32 = self.X64
         if self.single:
@@ -209,11 +210,12 @@ class BinaryLogistic:
         self.moved = False  # or of each step's
         self.spent = np.full(len(classes), 0.0)  # products since the last factor
         self.held: Any = None  # a of the best dual point, with its weights
-        self.exact = not is_sparse(X) and float(n) * d * d <= EXACT
+        self.exact = not is_sparse(X) and float(n) * d * d <= (EXACT if self.even else MOST_EXACT)
         self.rows = n if self.exact else min(max(LEAST, ROWS * d), n)
         #: Products that a factor takes as long as.
         self.dear = FACTOR * (0.5 * self.rows * d * d + d**3 / 6.0) / (2.0 * n * d)
-        if is_sparse(X) or d > n or self.dear > MOST or len(classes) * d * d > WEIGHTS:
+        dear = self.even and self.dear > MOST
+        if is_sparse(X) or d > n or dear or len(classes) * d * d > WEIGHTS:
             self.rows, self.exact = 0, False
         if self.dear <= AT_ONCE:
             self.spent[:] = np.inf
@@ -255,9 +257,7 @@ class BinaryLogistic:
         A, T, losses = self._evaluate(F)
         return F, A, T, *self._completed(W, X, A, losses)
 
-    def _completed(
-        self, W: np.ndarray, X: Any, A: np.ndarray, losses: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _completed(self, W: np.ndarray, X: Any, A: np.ndarray, losses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return losses + 0.5 * np.einsum("jt,jt->j", W, W), W - self._backward(X, A)
 
     # -- steps --------------------------------------------------------------------------------
@@ -272,9 +272,7 @@ class BinaryLogistic:
         self.best, self.held = self.W, (self.W, a)
         return P, D
 
-    def run(
-        self, tol: float, limit: int, first: int, certified: Callable, claimed: Callable
-    ) -> None:
+    def run(self, tol: float, limit: int, first: int, certified: Callable, claimed: Callable) -> None:
         """Steps until ``certified(iteration, P, gap)`` says so, or a number of them.
 
         What float32 calls good enough is first ``claimed(iteration, P, D)``.
@@ -353,9 +351,7 @@ class BinaryLogistic:
         logistic_divergences(self.y, self.classes, B, A1, T1, self.r, rest)
         return ahead, A1, T1, losses, B, rest
 
-    def _length(
-        self, live: Any, F: np.ndarray, G: np.ndarray, D: np.ndarray, start: np.ndarray
-    ) -> np.ndarray:
+    def _length(self, live: Any, F: np.ndarray, G: np.ndarray, D: np.ndarray, start: np.ndarray) -> np.ndarray:
         """Lengths of steps D of the live rows: Newton's method for each, within a bracket."""
         square, along = np.einsum("jt,jt->j", D, D), np.einsum("jt,jt->j", self.W[live], D)
         t = np.ones(len(F))
@@ -568,9 +564,7 @@ class TwoClassNewtonSolver(_Adapted):
 class OneVsAllNewtonSolver(_Adapted):
     """One-vs-all logistic losses; of two classes one row and its negative."""
 
-    def __init__(
-        self, X: Any, y: np.ndarray, own: np.ndarray, r: np.ndarray, loss: Any, seed: int
-    ) -> None:
+    def __init__(self, X: Any, y: np.ndarray, own: np.ndarray, r: np.ndarray, loss: Any, seed: int) -> None:
         m = own.shape[1]
         self.mirrored = m == 2
         self.part = 2.0 if self.mirrored else 1.0
@@ -597,4 +591,6 @@ def _warmup() -> None:
     F, r, t = np.zeros((1, 2), np.float32), np.ones(2), np.zeros(1)
     logistic_rows(y, one, F, r, F.copy(), F.copy(), t.copy())
     logistic_slopes(y, one, F, F, t, r, t.copy(), t.copy())
+    logistic_divergences(y, one, F.copy(), F, F, r, t.copy())
+    scaled_rows(np.frombuffer(bytes(16)).reshape(2, 1), F[0], np.empty((2, 1)))
     logistic_claims(np.ones((2, 1)), np.ones((1, 1)), y[:, None] == 1, r, named("ova_logistic"), y)

@@ -212,8 +212,11 @@ class ProductAscent(SignedAscent):
             slope = cost - signs * f
             gap = float(r @ np.maximum(slope, 0.0) - x @ slope)
             goal = tol * (cost * float(x.sum()) - 0.5 * float((signs * x) @ f))
-            if gap <= goal or race.lost:
+            if not gap > goal or race.lost:
                 return x
+            if goal < 0.0:  # worse than 0, as a start for another C may be
+                x = np.zeros(n)
+                f = np.zeros(n)
             work = 0.0
             for _ in range(BETWEEN):
                 changed = product_pass(K, signs, r, cost, self.rng.permutation(n), x, f)

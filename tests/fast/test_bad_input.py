@@ -156,10 +156,11 @@ MISSING = r"^y: nan in row \d; expected a label for every row"
 
 
 @pytest.mark.parametrize("model", ROWWISE, ids=repr)
-@pytest.mark.parametrize("row", range(20))
+@pytest.mark.parametrize("row", range(21))
 def test_features_and_labels(model, row):
     y = DATA[type(model)][1]
-    rows = [*bad.data(X, y), (X[0, 0], y, "2D array"), (X, np.where(y, np.nan, 0.0), MISSING)]
+    flat = [(X[0, 0], y, "2D array"), (np.array(5.0), y, "2D array")]
+    rows = [*bad.data(X, y), *flat, (X, np.where(y, np.nan, 0.0), MISSING)]
     bad.refused_data(model, rows[row][2], *rows[row][:2])
 
 

@@ -111,6 +111,27 @@ def test_the_best_factor_is_the_best():
             if r @ u > 0.0:
                 assert risk(a) <= min(risk(t * a) for t in (0.5, 0.99, 1.01, 2.0)) + 1e-12
     assert best_factor(-np.ones(2), np.ones(2), 1.0, 1.0) == 1.0  # w points away: no factor > 0 is best
+    assert best_factor(np.zeros(3), np.ones(3), 1.0, 0.0) == 1.0  # no w
+    for _ in range(300):  # sums whose rounding is larger than what the last example pulls
+        u, r = RNG.uniform(0.0, 1.0, 20) * 10.0 ** RNG.uniform(-6, 6), 10.0 ** RNG.uniform(-6, 6, 20)
+        square = 10.0 ** RNG.uniform(-8, 0)
+        a = best_factor(u, r, 1.0, square)
+        around = [0.5 * t * t * square + r @ np.maximum(1.0 - t * u, 0.0) for t in (a, 0.99 * a, 1.01 * a)]
+        assert a == 1.0 or around[0] <= min(around) * (1 + 1e-9) + 1e-12 * r.sum()
+
+
+def test_rows_that_say_nothing():
+    for X in (np.zeros((4, 401)), np.ones((4, 401)), 1e-170 * np.ones((4, 401))):
+        for estimator in (TopKSVC(), OneVsAllClassifier(C=100.0)):
+            assert estimator.fit(X, [0, 1, 0, 1]).dual_gap_ <= 1e-12
+    X = np.repeat([[0.0], [1.0]], 2, axis=0) * np.ones(401)
+    assert TopKSVC().fit(X, [0, 1, 0, 1], sample_weight=[1, 1, 0, 0]).dual_gap_ <= 1e-12
+
+
+def test_a_start_that_is_worse_than_none_ends():
+    X, y = RNG.normal(size=(31, 20)) * 10.0 ** RNG.uniform(-6, 6, 20), np.arange(31) % 3
+    given = OneVsAllClassifier(C=1e-4, tol=1e-6, max_iter=20, warm_start=True, solver="sdca").fit(X, y)
+    assert quietly(given.set_params(C=1e2), X, y).n_iter_ <= 20
 
 
 def test_the_best_point_of_a_box_has_a_small_gap():

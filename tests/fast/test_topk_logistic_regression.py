@@ -11,7 +11,7 @@ from _naive_entropy_erm import (
 from _problems import classes as problem
 from sklearn.linear_model import LogisticRegression
 
-from fast import TopKLogisticRegression
+from fast import OneVsAllClassifier, TopKLogisticRegression
 
 
 def test_softmax_is_multinomial_logistic_regression():
@@ -21,6 +21,15 @@ def test_softmax_is_multinomial_logistic_regression():
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-5)
     np.testing.assert_allclose(np.exp(ours.predict_log_proba(X)), ours.predict_proba(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("offset", "decades"), [(0.0, 8), (1e3, 5)])
+def test_two_classes_where_few_examples_outweigh_all_others(offset, decades):
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((300, 150)) + offset, np.arange(300) % 2
+    weight = 10.0 ** rng.uniform(-decades, decades, 300)
+    for model in (TopKLogisticRegression(C=100.0), OneVsAllClassifier(C=100.0, loss="logistic")):
+        assert model.fit(X, y, sample_weight=weight).dual_gap_ <= 1e-3
 
 
 def test_two_classes():
