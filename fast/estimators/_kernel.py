@@ -71,7 +71,8 @@ class KernelMap:
             try:
                 # in float32 near examples would differ by rounding only
                 X, Y = (None if v is None else v.astype(np.float64) for v in (X, Y))
-                K = pairwise_kernels(X, Y, metric=self.kernel, **self.params)
+                with np.errstate(over="ignore", invalid="ignore"):  # what is infinite is refused below
+                    K = pairwise_kernels(X, Y, metric=self.kernel, **self.params)
             except TypeError as error:
                 raise InvalidParameterError(
                     "kernel_params", repr(self.params), f"arguments of {self.kernel!r}", str(error)

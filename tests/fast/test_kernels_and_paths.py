@@ -265,3 +265,8 @@ def test_an_interrupt_of_a_second_kernel_run_keeps_the_first(monkeypatch):
         model.fit(X, y)
     assert model.dual_gap_ < 0.1
     assert model.primal_objective_ == pytest.approx(objective(model, rbf_kernel(X), y), rel=1e-9)
+
+
+def test_a_kernel_that_overflows_is_refused_without_a_warning():
+    with pytest.raises(InvalidParameterError, match=r"^kernel: .*infinite"):
+        TopKSVC(kernel="poly").fit([[2.4e51], [-2.4e51]], [0, 1])
