@@ -208,8 +208,10 @@ class BinaryHinge:
         row_squares(self.rows, squares)
         self.norms = bounded_norms(squares, X.shape[1])
         self.inverse = np.minimum(1.0 / np.where(squares > 0.0, squares, 1.0 / STEEP), STEEP)
-        sizes = *squares[squares > 0.0], *r[r > 0.0]
-        self.even = not self.sparse and 1.0 / PLAIN < min(sizes, default=1.0) <= max(sizes, default=1.0) < PLAIN
+        self.even = not self.sparse and all(
+            sizes.min(where=sizes > 0.0, initial=1.0) > 1.0 / PLAIN and sizes.max(initial=1.0) < PLAIN
+            for sizes in (squares, r)
+        )
         self.x, self.w = np.zeros(len(r)), np.zeros(X.shape[1])  # w: at the last certificate
         self.costs, self.dual = np.full(len(r), self.cost), 0.0  # slopes and D there
         self.kept = self.x.copy()

@@ -214,8 +214,8 @@ class BinaryLogistic:
         self.rows = n if self.exact else min(max(LEAST, ROWS * d), n)
         #: Products that a factor takes as long as.
         self.dear = FACTOR * (0.5 * self.rows * d * d + d**3 / 6.0) / (2.0 * n * d)
-        dear = self.even and self.dear > MOST
-        if is_sparse(X) or d > n or dear or len(classes) * d * d > WEIGHTS:
+        costly = self.even and self.dear > MOST
+        if is_sparse(X) or d > n or costly or len(classes) * d * d > WEIGHTS:
             self.rows, self.exact = 0, False
         if self.dear <= AT_ONCE:
             self.spent[:] = np.inf

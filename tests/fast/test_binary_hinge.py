@@ -117,7 +117,7 @@ def test_the_best_factor_is_the_best():
         square = 10.0 ** RNG.uniform(-8, 0)
         a = best_factor(u, r, 1.0, square)
         around = [0.5 * t * t * square + r @ np.maximum(1.0 - t * u, 0.0) for t in (a, 0.99 * a, 1.01 * a)]
-        assert a == 1.0 or around[0] <= min(around) * (1 + 1e-9) + 1e-12 * r.sum()
+        assert around[0] <= min(around) * (1 + 1e-9) + 1e-12 * r.sum()
 
 
 def test_rows_that_say_nothing():
@@ -131,7 +131,7 @@ def test_rows_that_say_nothing():
 def test_a_start_that_is_worse_than_none_ends():
     X, y = RNG.normal(size=(31, 20)) * 10.0 ** RNG.uniform(-6, 6, 20), np.arange(31) % 3
     given = OneVsAllClassifier(C=1e-4, tol=1e-6, max_iter=20, warm_start=True, solver="sdca").fit(X, y)
-    assert quietly(given.set_params(C=1e2), X, y).n_iter_ <= 20
+    assert quietly(given.set_params(C=1e2), X, y).dual_objective_ > 0.0
 
 
 def test_the_best_point_of_a_box_has_a_small_gap():

@@ -101,7 +101,7 @@ def _first_order(instance: Instance, core: Core, answer: Array) -> float:
     sizes = float(norm(gradient)), float(core.rho), float(norm(feasible)), radius
     limit = float(tolerance.fw_gap(allowed, d, *sizes))
     moved = float(norm(x - feasible)) + abs(float(unbalance))
-    if tolerance.coarse(instance, allowed, domain.params):
+    if tolerance.coarse(instance, d, allowed, domain.params):
         value = tolerance.scores(instance, d, core.spread + sizes[0], mass + radius)
         near = tolerance.distance(eps, d, 0.0, mass) + 2 * moved + abs(radius - float(feasible.sum()))
         limit = min(limit, float(value + tolerance.fw_gap(near, d, *sizes)))

@@ -107,7 +107,7 @@ def by_gap(instance: Instance, answer: np.ndarray, dual: Any = None) -> Judgemen
     slack = tolerance.slack(instance, d)
     # where nothing is curved, an error of the scores costs value, not distance
     bound = tolerance.fw_gap(allowed, *known) + (value if core.linear else 0)
-    large = not core.linear and tolerance.coarse(instance, allowed, core.domain.params)
+    large = not core.linear and tolerance.coarse(instance, d, allowed, core.domain.params)
     if large and steep < tolerance.LARGEST:
         # thresholds have the rounding of the scores, so that a sum may be off, within the set as well
         off = rounding(instance, core, mass, scale, 0.0) + 2 * moved
@@ -162,7 +162,7 @@ def by_truth(instance: Instance, answer: np.ndarray) -> Judgement:
     feasible = repair(core, x)
     gap, steep = _suboptimality(core, feasible, right), norm(gradient(core, right))
     gap_limit = allowed * (steep + allowed * (1 + d * number(core.rho)))
-    large = tolerance.coarse(instance, allowed, core.domain.params)
+    large = tolerance.coarse(instance, d, allowed, core.domain.params)
     if large and max(steep, gap) < tolerance.LARGEST:
         # however large scores make the distance that is allowed, what is feasible has their value up to rounding
         radius, moved = number(_radius(core, right)), norm(x - feasible) + abs(number(imbalance))

@@ -83,13 +83,13 @@ def relative(instance: Instance, d: int) -> float:
     return slack(instance, d) * size_factor(d) * precision(instance)
 
 
-def coarse(instance: Instance, allowed: float, params: Mapping[str, Any]) -> bool:
+def coarse(instance: Instance, d: int, allowed: float, params: Mapping[str, Any]) -> bool:
     """Whether the distance that rounding of the scores excuses is no small part of the set.
 
     A cone has points of any size, and textbook arithmetic makes the small ones from large scores.
     """
     r = float(params.get("r", np.inf))
-    return slack(instance, 1) == 1 and allowed > precision(instance) ** 0.5 * r
+    return slack(instance, d) == 1 and allowed > precision(instance) ** 0.5 * r
 
 
 def named(instance: Instance, d: int) -> str:
