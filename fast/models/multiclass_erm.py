@@ -55,7 +55,7 @@ from fast.solvers.active_set import Race
 from fast.solvers.checkpoint import Checkpoint
 from fast.solvers.orthonormal import badly_scaled
 from fast.solvers.rows import is_sparse
-from fast.solvers.solver_selection import SOLVERS, choose_solver, solver_class
+from fast.solvers.solver_selection import AMPLE, SOLVERS, choose_solver, solver_class
 from fast.solvers.state import Solution, TrainingRun, TrainingState
 
 __all__ = [
@@ -75,7 +75,6 @@ CONTINUED = 30.0  # mean r_i ||x_i||^2 from which on the weights are raised in s
 LONGEST, LATE = 3, 1e11  # such steps; nanoseconds of a rival who is no matter
 ROUGH_GAP, ROUGH_ITERATIONS = 5e-3, 60
 DEARER = 2.0  # times the work that weights of a tenth took, at least
-AMPLE = 50  # examples per weight, from which on Newton finds a smooth hinge first
 PATIENT = 150  # iterations that others get on a smooth loss before Newton takes over
 POLISHED_SIZE, POLISHED_GAP, POLISH_ITERATIONS = 20_000, 1e-16, 100
 
