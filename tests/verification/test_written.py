@@ -12,7 +12,7 @@ from verification.instances.instance import Instance
 from verification.kit.loop import applicable
 from verification.problems.problem import fast_candidate, lookup
 from verification.selftest import written
-from verification.selftest.written import eighth, ninth, seventh
+from verification.selftest.written import right_only
 from verification.verdicts.verdict import Candidate
 
 THIRD = {port["name"]: port for port in written.ports("third")}
@@ -191,20 +191,18 @@ def test_without_an_exact_solution_shapes_decide_nothing_and_raise_nothing(monke
 @pytest.mark.parametrize(
     ("solver", "problem", "options"),
     [
-        pytest.param(*port, id=f"{name}-{port[1]}")
-        for name, ports in [
-            ("seventh", seventh.PORTS),
-            ("eighth", eighth.PORTS),
-            ("ninth", ninth.PORTS),
-        ]
-        for port in ports
-    ],
+        (of, problem, {"fixed": written.FIXED.get(of)})
+        for of, problem in (written.PROBLEMS | written.MORE | written.LATEST).items()
+        if of != "erm_sdca"  # 10 s: coordinate ascent in plain Python
+    ]
+    + [pytest.param(*port, id=port[0].__name__) for port in right_only.PORTS],
 )
 def test_a_right_port_passes(solver, problem, options):
     """By the exact solution where a check compares with it; skipped is what a port does not take, some options."""
     has = applicable(lookup(problem))
     check = next(name for name in JUDGES if name in has)
     every = 20 if check == "trained" else 10
+    solver = written.build(solver) if isinstance(solver, str) else solver
     report = verify(solver, problem, checks=[check], every=every, shrink=False, **options)
     assert report.ok, report.summary()
     assert report.counts["pass"] >= 3

@@ -1,5 +1,5 @@
 """Ports written by hand: right solvers (`right`, `right_sets`, `right_losses`, `right_more`), and one fault each
-(`first.toml` to `sixth.toml`); `seventh`, `eighth` and `ninth` are right solvers alone.
+(`first.toml` to `sixth.toml`); `right_only` are right solvers of problems that no fault is of.
 
 The faults were written before the checks were looked at, from what ports get wrong; the rates of the first
 run are in `docs/selftest/written.json`. ``python -m verification.selftest.written first --profile quick``
@@ -7,7 +7,6 @@ runs a set.
 """
 
 import argparse
-import importlib
 import importlib.resources
 import json
 import time
@@ -17,6 +16,7 @@ from functools import partial
 from typing import Any
 
 import verification
+from verification.selftest.written import right_only
 
 PROBLEMS = {
     "simplex_sort": "simplex.projection",
@@ -151,8 +151,6 @@ SETS, RIGHT = (
     ("first", "second", "third", "fourth", "fifth", "sixth"),
     ("right", "right_sets", "right_losses", "right_more"),
 )
-#: Sets of right ports alone, a module each with ``PORTS``.
-RIGHT_ONLY = ("seventh", "eighth", "ninth")
 FIXED: dict[str, dict[str, Any]] = {
     "erm_sdca": {"loss": "multiclass_hinge"},
     "svm_no_bias": {"bias": False},
@@ -208,13 +206,13 @@ def run(port: dict[str, str], profile: str, **options: Any) -> verification.Repo
 def main() -> None:
     """The command: a line of JSON for each port."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("set", choices=[*SETS, "right", "right_more", "right_latest", *RIGHT_ONLY])
+    parser.add_argument("set", choices=[*SETS, "right", "right_more", "right_latest", "right_only"])
     parser.add_argument("--profile", default="quick")
     parser.add_argument("--only", default="")
     args = parser.parse_args()
     right = {"right": PROBLEMS, "right_more": MORE, "right_latest": LATEST}.get(args.set)
     runs: list[tuple[str, Callable[[], verification.Report]]]
-    if args.set in RIGHT_ONLY:
+    if args.set == "right_only":
         runs = [
             (
                 f"{problem}: {getattr(solver, '__name__', type(solver).__name__)}",
@@ -222,7 +220,7 @@ def main() -> None:
                     verification.verify, solver, problem, args.profile, shrink=False, **options
                 ),
             )
-            for solver, problem, options in importlib.import_module(f"{__name__}.{args.set}").PORTS
+            for solver, problem, options in right_only.PORTS
         ]
     else:
         chosen = [{"of": of, "name": of} for of in right] if right else ports(args.set)
@@ -234,7 +232,7 @@ def main() -> None:
             failed = {f.check: f.message[:100] for f in report.failures}
             row = {"name": name, "killed": not report.ok, "checks": sorted(failed)}
             row |= {"seconds": round(time.process_time() - start, 1)}
-            if right or args.set in RIGHT_ONLY:
+            if right or args.set == "right_only":
                 row["failed"] = failed
             print(json.dumps(row), flush=True)
 
