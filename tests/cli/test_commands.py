@@ -282,8 +282,10 @@ def test_counterexamples_of_claims_are_numbers() -> None:
 
 def test_reproduce_circle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One draw of one reading, from the command to the pictures; every gap certified; three values of C."""
+    from verification.app import rows
     from verification.benchmarks import circle_runs as runs
 
+    monkeypatch.setattr(rows, "finished", lambda jobs: ((n, job()) for n, job in jobs.items()))
     for each in (runs.run_draw, runs.run_authors_draw):
         monkeypatch.setattr(each, "__defaults__", (runs.METHODS, runs.GRID[12:25:6]))
     words = ("reproduce", "circle", "--draws", "1", "--reading", "uniform")

@@ -14,6 +14,7 @@ abab), hence of at most four arcs, and again ends of segments suffice.
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import combinations_with_replacement, permutations, product
 
 from verification.benchmarks.circle import AROUND, EDGES, LENGTHS, READINGS, Joint, M
@@ -44,6 +45,7 @@ def bayes(joint: Joint) -> Pair:
     return one, one + sum((c[1] for c in columns), Fraction(0))
 
 
+@cache
 def linear(joint: Joint) -> Pair:
     """Supremum over W of the accuracy of x -> W x."""
     half = Fraction(AROUND, 2)
@@ -61,6 +63,7 @@ def linear(joint: Joint) -> Pair:
     return max(dual_variables), 1 - min(dual_variables)
 
 
+@cache
 def biased(joint: Joint) -> Pair:
     """Maximum over W and b of the accuracy of x -> W x + b."""
     dual_variables = [
@@ -85,6 +88,7 @@ def _mass(row: tuple[Fraction, ...], a: Fraction, b: Fraction) -> Fraction:
     return _up_to(row, b) - _up_to(row, a)
 
 
+@cache
 def _up_to(row: tuple[Fraction, ...], t: Fraction) -> Fraction:
     turns, rest = divmod(t, AROUND)
     inside = sum(
