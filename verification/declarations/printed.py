@@ -51,6 +51,8 @@ class Names:
     ) -> None:
         self.given = dict(given)
         self.defined = dict(defined or {})
+        self._read: dict[str, Value] = {}
+        self._of: dict[str, Value] = {}  # the numbers that these were read with
 
     def with_(self, **given: Value) -> Names:
         """The same with other numbers."""
@@ -64,7 +66,12 @@ class Names:
         if name in self.given:
             return self.given[name]
         if name in self.defined:
-            return self._defined(name, self.defined[name])
+            of = self._of
+            if len(of) != len(self.given) or any(of.get(n) is not v for n, v in self.given.items()):
+                self._read, self._of = {}, dict(self.given)
+            if name not in self._read:
+                self._read[name] = self._defined(name, self.defined[name])
+            return self._read[name]
         base, _, index = name.partition("_")
         if index in ("j", "i", "l", "k") and self.known(base):
             return self[base]

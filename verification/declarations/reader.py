@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import reduce
+from functools import cache, reduce
 from typing import Any
 
 import numpy as np
@@ -31,22 +31,26 @@ class UnreadableError(InvalidArgumentError):
 WIDE = 1e6
 
 
+@cache
+def _tokens(text: str) -> list[tuple[str, str, int]]:
+    """(Kind, token, place) of each."""
+    tokens, place = [], 0
+    while place < len(text.rstrip()):
+        found = _TOKEN.match(text, place)
+        if not found:
+            raise UnreadableError(f"formula {text!r}: cannot read {text[place:]!r}")
+        kind = "number" if found[1] else "name" if found[2] else "sign"
+        tokens.append((kind, found[1] or found[2] or found[3], found.start(found.lastindex or 0)))
+        place = found.end()
+    return tokens
+
+
 class Reader:
     """Recursive descent over the signs of one expression."""
 
     def __init__(self, text: str, names: Any) -> None:
         self.text, self.names, self.at = text, names, 0
-        self.tokens: list[tuple[str, str, int]] = []
-        place = 0
-        while place < len(text.rstrip()):
-            found = _TOKEN.match(text, place)
-            if not found:
-                raise UnreadableError(f"formula {text!r}: cannot read {text[place:]!r}")
-            kind = "number" if found[1] else "name" if found[2] else "sign"
-            self.tokens.append(
-                (kind, found[1] or found[2] or found[3], found.start(found.lastindex or 0))
-            )
-            place = found.end()
+        self.tokens = _tokens(text)
 
     def peek(self, ahead: int = 0) -> str:
         """The next token."""
@@ -234,16 +238,26 @@ def _inner(a: Value, b: Value) -> Value:
 
 
 def root(f: Callable[[float], Any]) -> float:
-    """Where a function of one number changes its sign in [-WIDE, WIDE]."""
+    """Where a function of one number changes its sign in [-WIDE, WIDE], for the first time if it is monotone."""
     grid = np.concatenate([-np.geomspace(WIDE, 1e-3, 90), [0.0], np.geomspace(1e-3, WIDE, 90)])
-    values = np.array([float(f(t)) for t in grid])
-    signs = np.where(abs(values) < 1e-9, 0, np.sign(values))
-    if (signs == 0).any():
-        return float(grid[np.flatnonzero(signs == 0)[0]])
-    at = np.flatnonzero(signs[:-1] != signs[1:])
-    if not at.size:
-        raise UnreadableError("formula: nothing is such that it holds")
-    return float(optimize.brentq(lambda t: float(f(t)), grid[at[0]], grid[at[0] + 1], xtol=1e-13))
+
+    @cache
+    def sign(i: int) -> float:
+        value = float(f(grid[i]))
+        return 0.0 if abs(value) < 1e-9 else float(np.sign(value))
+
+    last = len(grid) - 1
+    if sign(last) == sign(0) != 0.0:  # neither end tells
+        last = next((i for i in range(len(grid)) if sign(i) != sign(0)), 0)
+        if not last:
+            raise UnreadableError("formula: nothing is such that it holds")
+    before, at = 0, last if sign(0) else 0
+    while at - before > 1:
+        middle = (before + at) // 2
+        before, at = (middle, at) if sign(middle) == sign(0) else (before, middle)
+    if sign(at) == 0.0:
+        return float(grid[at])
+    return float(optimize.brentq(lambda t: float(f(t)), grid[at - 1], grid[at], xtol=1e-13))
 
 
 def least(holds: Callable[[float], bool], kind: str) -> Any:
