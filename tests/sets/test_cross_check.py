@@ -24,7 +24,7 @@ def test_there_are_sets():
 @pytest.mark.parametrize(("problem", "check"), CHECKS)
 def test_quick_profile(problem, check, seed):
     """Nothing is skipped: batches, all parameters and both precisions are supported."""
-    share = 1 if check in ("batch", "distributions") else every(4)  # no two of these are alike
+    share = 1 if check in ("batch", "distributions") else every(8)  # no two of these are alike
     report = verify(None, problem, seed=seed, checks=[check], every=share).raise_if_failed()
     assert report.results
     assert not [r.message for r in report.results if not r.ok]
