@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from _part import every
+from _references import passes_every_check
 
 from refsolve import catalogue
 from refsolve.proofs.loss import generator_of
@@ -49,19 +50,8 @@ def test_quick_profile(problem, check):
 
 @pytest.mark.parametrize("problem", SOUND)
 def test_sound_algorithms_pass(problem):
-    """What kills a mutant is its defect: the algorithms that they are made from are right.
-
-    The other kinds are in tests/verification; these share the exact solutions of the test above.
-    """
-    report = verify(SOUND[problem], problem, every=every(SHARE)).raise_if_failed()
-    assert set(report.by_check()) == set(applicable(lookup(problem)))
-    for check, counts in report.by_check().items():
-        assert counts["pass"] > 0 or check == "batch"
-    assert report.counts["inconclusive"] == 0
-    data = lookup(problem).data  # of long vectors, rounding grows with the length
-    short = [r.distance for r in report.results if r.ok and r.instance[data].size <= 64]
-    assert max(d for d in short if d is not None) < 1e-14
-    assert report.worst_distance_ratio < 0.5
+    """The other kinds are in tests/verification; these share the exact solutions of the test above."""
+    passes_every_check(SOUND[problem], problem, SHARE)
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,11 @@
 import dataclasses
 
 import numpy as np
+from _part import every
 
-from verification import Candidate, Verdict, certificates, models
+from verification import Candidate, Verdict, certificates, models, verify
 from verification.instances import datasets
+from verification.kit.loop import applicable
 from verification.problems.problem import lookup
 from verification.reference_solvers import solvers
 from verification.verdicts import verify_model
@@ -56,3 +58,18 @@ def asked(instance, parts):
 
 #: The rankings have tests of their own; losses are in tests/losses, beside the same exact solutions.
 SOUND = {name: solver for name, solver in solvers.SOLVERS.items() if lookup(name).kind != "losses"}
+
+
+def passes_every_check(solver, problem, share, **options):
+    """What kills a mutant is its defect: the algorithms that they are made from are right."""
+    report = verify(solver, problem, every=every(share), **options).raise_if_failed()
+    assert set(report.by_check()) == set(applicable(lookup(problem)))
+    for check, counts in report.by_check().items():
+        assert counts["pass"] > 0 or check == "batch"
+    assert report.counts["inconclusive"] == 0
+    if lookup(problem).kind == "models":  # these are as good as they promise, tol, not as floats
+        return
+    data = lookup(problem).data  # of long vectors, rounding grows with the length
+    short = [r.distance for r in report.results if r.ok and r.instance[data].size <= 64]
+    assert max(d for d in short if d is not None) < 1e-14
+    assert report.worst_distance_ratio < 0.5

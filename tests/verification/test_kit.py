@@ -4,7 +4,7 @@ import pickle
 import numpy as np
 import pytest
 from _part import every
-from _references import SOUND
+from _references import SOUND, passes_every_check
 
 from verification import (
     InvalidArgumentError,
@@ -23,19 +23,7 @@ PROBLEM = "topk_simplex_alpha.projection"
 
 @pytest.mark.parametrize("problem", SOUND)
 def test_sound_algorithms_pass(problem):
-    """What kills a mutant is its defect: the algorithms that they are made from are right."""
-    report = verify(SOUND[problem], problem, fixed=PROMISES.get(problem), every=every(4))
-    report.raise_if_failed()
-    assert set(report.by_check()) == set(applicable(lookup(problem)))
-    for check, counts in report.by_check().items():
-        assert counts["pass"] > 0 or check == "batch"
-    assert report.counts["inconclusive"] == 0
-    if lookup(problem).kind == "models":  # these are as good as they promise, tol, not as floats
-        return
-    data = lookup(problem).data  # of long vectors, rounding grows with the length
-    short = [r.distance for r in report.results if r.ok and r.instance[data].size <= 64]
-    assert max(d for d in short if d is not None) < 1e-14
-    assert report.worst_distance_ratio < 0.5
+    passes_every_check(SOUND[problem], problem, 4, fixed=PROMISES.get(problem))
 
 
 def test_thorough_is_a_larger_quick():
