@@ -22,7 +22,7 @@ from verification.cli import app
 MOST_LINES = {
     "refsolve": 18_100,
     "fast": 26_300,
-    "verification": 49_500,
+    "verification": 49_600,
     "tests": 39_750,
     "docs": 4_000,
 }

@@ -1,4 +1,4 @@
-"""``refsolve bench topk``, ``entropy``, ``ap``, ``svmplus``, ``torch``: speed; ``standing``, ``probe``."""
+"""``refsolve bench topk``, ``entropy``, ``losses``, ``ap``, ``svmplus``, ``torch``: speed; ``standing``, ``probe``."""
 
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
@@ -145,6 +145,38 @@ def entropy(options: Entropy) -> Document:
         for name, k in (operations.LOSSES if options.rows else {}).items()
     }
     return _trained("entropy", options, {"rows": others})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Losses(Paired):
+    """Of every multiclass loss."""
+
+    loss: list[str] | None = option("A loss of fast.losses; repeatable. Default: all.")
+    dataset: list[str] | None = option("digits or letter; repeatable.")
+    rows: bool = option("Measure prox and update of rows.", True)
+    training: bool = option("Measure training.", True)
+
+
+@command(app)
+def losses(options: Losses) -> Document:
+    """Prox, update and training of every multiclass loss, beside Clarabel and the top-k hinges alpha and beta."""
+    from verification.benchmarks import batches
+
+    wanted = one_of("loss", options.loss, batches.losses())
+    parts = _asked(options, "rows", "training")
+    rows = {
+        f"{name}.{operation}, m = {m}": partial(batches.rows, name, operation, m, k, options.repeats)
+        for name, operation, m, k in (batches.operations() if "rows" in parts else ())
+        if name in wanted
+    }
+    trainings = {
+        f"{name}, {data}, C = {C:g}": partial(batches.training, name, data, C, repeats=options.repeats)
+        for name in (wanted if "training" in parts else ())
+        for data in one_of("dataset", options.dataset, batches.DATASETS)
+        for C in batches.CS
+    }
+    jobs = {"batches": rows, "trainings": trainings}
+    return _measured("Losses, one thread", batches.SECTIONS, jobs, options)
 
 
 def _trained(suite: str, options: Trained, others: Jobs) -> Document:
