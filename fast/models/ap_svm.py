@@ -15,6 +15,7 @@ import numpy as np
 
 from fast.ranking.curvature import pairs
 from fast.ranking.queries import Queries
+from fast.ranking.smoothed import hessian
 from fast.solvers import structured
 from fast.solvers.score_problem import ScoreCut, ScoreState
 from fast.solvers.state import Solution
@@ -55,6 +56,11 @@ class RankingOracle:
         if value < self.least:  # rounding: the reference itself is a ranking too
             return ScoreCut(self.least, self.least, np.zeros(len(scores)), found.active)
         return ScoreCut(value, found.delta, difference, found.active)
+
+    def hessian(self, X: Any, scores: np.ndarray, width: float) -> Any:
+        """Curvature, see `fast.ranking.smoothed`; none of more than one query or beside a reference."""
+        plain = self.reference is None and self.queries.n_queries == 1
+        return hessian(X, self.queries, scores, width) if plain else None
 
     def pairs(self, scores: np.ndarray, coefficients: np.ndarray, most: int, width: float) -> Any:
         """Curvature, see `fast.ranking.curvature`; none beside a reference."""

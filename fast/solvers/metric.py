@@ -9,15 +9,18 @@ NEGLIGIBLE = 1e-9  # eigenvalues, relative
 
 
 class Metric:
-    """B = V diag(size) V' + ridge I, the first D' diag(weights) D for D (k, d), V (d, r) orthonormal.
+    """B = V diag(size) V' + ridge I, V (d, r) orthonormal.
 
-    D is a sample, so that B would be too small in some directions without the ridge.
+    The first is H (d, d), or R'R for a sample of pairs R (k, d). Either is too small in some directions
+    without the ridge: of few kinks, or of few pairs.
     """
 
-    def __init__(self, D: np.ndarray, weights: np.ndarray) -> None:
-        root = D * np.sqrt(weights)[:, None]
-        k, d = root.shape
-        size, U = np.linalg.eigh(root @ root.T if k < d else root.T @ root)
+    def __init__(self, H: np.ndarray | None = None, R: np.ndarray | None = None) -> None:
+        root = np.empty((0, 0)) if R is None else R
+        k, d = root.shape if H is None else H.shape
+        if H is None:
+            H = root @ root.T if k < d else root.T @ root
+        size, U = np.linalg.eigh(H)
         kept = size > (NEGLIGIBLE * max(float(size[-1]), 1e-300) if k < d else -np.inf)
         self.size, U = np.maximum(size[kept], 0.0), U[:, kept]
         self.V = root.T @ U / np.sqrt(self.size) if k < d else U

@@ -37,12 +37,11 @@ class Curvature:
     """The metric, from the first good centre on, made anew as centres move."""
 
     def __init__(self, problem: ScoreProblem) -> None:
-        self.problem, self.over = problem, not problem.pairs
+        cost = problem.metric_cost
+        self.problem, self.over = problem, cost == np.inf
         self.metric: Metric | None = None
         self.at, self.since, self.width = problem.state.w, 0, 0.0
-        n, d, k = problem.n, problem.d, min(problem.pairs, problem.d)
-        cost = 10 * k**3 + 2 * problem.pairs * d * k
-        self.every = max(REFRESH, cost // (4 * n * d + OVERHEAD))
+        self.every = max(REFRESH, cost // (4 * problem.n * problem.d + OVERHEAD))
 
     def moved(self, before: np.ndarray, centre: np.ndarray, rho: float) -> float:
         """Rho, at most 1 where the metric is new."""

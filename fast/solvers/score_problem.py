@@ -24,8 +24,9 @@ from fast.solvers.state import TrainingState
 SINGLE_GAP = 1e-5  # relative gap that products in float32 are trusted with
 IDLE, CROWDED = 20, 100  # cuts are dropped after IDLE iterations without weight, if there are many
 WEIGHTLESS = 1e-9  # lambda_t below which a cut carries no weight
-PAIRS, NARROW = 5, 256  # pairs of rows, for each column, that make a metric, and columns up to this
-FEW_PAIRS = 400  # pairs where columns are more
+NARROW = 256  # columns up to which a metric is made of the whole curvature
+PAIRS, FEW = 400, 5  # pairs of rows that make one where columns are more, and pairs for each direction
+SPREAD = 2.0  # half the width of kinks in the whole curvature, in changes of scores
 RECENT = 5  # iterations without weight after which a cut is not made exact
 SINGLE, NOISE = 6e-8, 30.0  # unit roundoff of float32, and the gap in errors that is worth a step
 SHARP = 1e-12  # accuracy of the first bound, relative: a warm start may need no other
@@ -145,30 +146,35 @@ class ScoreProblem:
         return 0.5 * float(w @ w) + self.C * float((self.cuts.b + self.cuts.G @ w).max())
 
     @property
-    def pairs(self) -> int:
-        """How many pairs of rows make a metric; 0 where none is worth its price."""
+    def metric_cost(self) -> float:
+        """Operations that a metric takes; infinite where none is worth its price."""
+        k = min(PAIRS, self.d)
         if self.d <= NARROW:
-            return max(PAIRS * self.d, FEW_PAIRS)
-        return 0 if is_sparse(self.product.X) else FEW_PAIRS
+            return 10.0 * self.d**3 + 0.2 * self.n * self.d**2
+        return np.inf if is_sparse(self.product.X) else 10.0 * k**3 + 2.0 * PAIRS * self.d * k
 
     def curved(self, centre: np.ndarray, width: float) -> Metric | None:
         """The curvature of C F, over changes of scores by ``width``, at a centre whose cut was the last.
 
         None if F tells none, or if it lies in too many directions for so many pairs.
         """
-        pairs, most = getattr(self.oracle, "pairs", None), self.pairs
-        if pairs is None or not most or (most < PAIRS * self.d and self.state.cut.active < self.d):
+        hessian, pairs = (getattr(self.oracle, name, None) for name in ("hessian", "pairs"))
+        if hessian is None or pairs is None:
             return None
-        scores = self.product.scores(centre, self.exact)
-        found = pairs(scores, self.state.cut.coefficients, most, width)
+        X, scores = self.product.rough, self.product.scores(centre, self.exact)
+        if self.d <= NARROW:
+            H = hessian(X, scores, SPREAD * width)
+            return None if H is None else Metric(self.C * H)
+        if self.state.cut.active < self.d:
+            return None
+        found = pairs(scores, self.state.cut.coefficients, PAIRS, width)
         if not found:
             return None
         i, j, weight = found
-        X = self.product.rough
         D = X[i] - X[j]
         D = D.toarray() if is_sparse(D) else D
-        metric = Metric(np.asarray(D, dtype=np.float64), self.C * weight)
-        return metric if metric.directions <= most / PAIRS else None
+        metric = Metric(R=np.asarray(D, np.float64) * np.sqrt(self.C * weight)[:, None])
+        return metric if metric.directions <= PAIRS / FEW else None
 
     def proximal_point(self, centre: np.ndarray, rho: float, tol: float) -> np.ndarray:
         """Minimiser of the model plus rho/2 ||w - centre||^2; rho = 0: of the model."""
