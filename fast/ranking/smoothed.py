@@ -20,7 +20,7 @@ from fast.ranking.queries import Queries
 
 CHUNK = 1 << 20  # numbers of rows of X that are copied at a time
 MOST = 1 << 22  # numbers in the rows of blocks; of more every second, third, ... block is taken
-ACCURACY = 1e-3  # of c_k, relative to 1 + c_k
+ACCURACY = 1e-6  # of c_k, relative to 1 + c_k
 
 
 class Windows(NamedTuple):

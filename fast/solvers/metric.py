@@ -4,7 +4,7 @@ import numpy as np
 
 from fast.solvers.cuts import Cuts, StoredCut
 
-RIDGE = 0.003  # part of the median eigenvalue
+RIDGE = 0.0003  # part of the median eigenvalue
 NEGLIGIBLE = 1e-9  # eigenvalues, relative
 
 

@@ -5,8 +5,8 @@ becomes the centre if P falls by a tenth of what the model promised. rho keeps t
 part of the gap: it falls after good steps and where little is promised, and rises after bad ones
 where much is. At rho = 0 this is the cutting plane method, which needs many more calls.
 
-Of many examples F is nearly smooth, and distances are taken in the metric of its curvature (plus a ridge),
-where a sample of pairs of rows tells it: of few columns, or if it lies in few directions. It is taken anew
+Of many examples F is nearly smooth, and distances are taken in the metric of its curvature (plus a ridge):
+all of it for few columns, else of a sample of pairs of rows if it lies in few directions. It is taken anew
 every few iterations, with kinks spread over the distance that scores have moved since the last time.
 """
 
