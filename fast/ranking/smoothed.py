@@ -29,7 +29,7 @@ class Windows(NamedTuple):
     above: NDArray[np.int64]
     below: NDArray[np.int64]
     start: NDArray[np.int64]
-    count: NDArray[np.float64]
+    inverted: NDArray[np.float64]
     low: NDArray[np.int64]
     high: NDArray[np.int64]
     slope: NDArray[np.float64]
