@@ -109,12 +109,12 @@ def naive_gradient(scores, y, width, loss):
 )
 def test_hessian_is_the_derivative_of_the_naive_gradient(loss, separation, spread, width):
     rng = np.random.default_rng(3)
-    y = rng.permutation(40) < 12
-    scores = spread * rng.standard_normal(40) + separation * y
-    H = smoothed.hessian(np.eye(40), Queries(y, loss=loss), scores, width)
+    y = rng.permutation(24) < 8
+    scores = spread * rng.standard_normal(24) + separation * y
+    H = smoothed.hessian(np.eye(24), Queries(y, loss=loss), scores, width)
     assert naive_gradient(scores, y, width, loss)[1] > 1  # some are pooled
-    step, wanted = 1e-6, np.empty((40, 40))
-    for i, h in enumerate(step * np.eye(40)):
+    step, wanted = 1e-6, np.empty((24, 24))
+    for i, h in enumerate(step * np.eye(24)):
         low, high = (naive_gradient(scores + sign * h, y, width, loss)[0] for sign in (-1, 1))
         wanted[:, i] = (high - low) / (2.0 * step)
     assert abs(H - wanted).max() <= 1e-5 * abs(wanted).max()  # c are bisected to 1e-6
