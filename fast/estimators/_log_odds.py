@@ -41,9 +41,12 @@ def log_odds(f: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> tuple[f
         if fall <= ROUNDED * now:  # which no value shows: the last step squares what is left
             x = x - step
             break
-        while value(x - length * step) > now - 0.25 * length * fall and length > FLAT:
+        while True:
+            ahead = x - length * step
+            found = value(ahead)
+            if not (found > now - 0.25 * length * fall and length > FLAT):
+                break
             length *= 0.5
-        x = x - length * step
-        now = value(x)
+        x, now = ahead, found
     a = float(x[0]) / spread
     return (a, float(x[1]) - a * middle) if a > 0.0 else (0.0, prior)

@@ -38,8 +38,10 @@ from fast.solvers.box_interior_point import MatrixGram
 from fast.solvers.kernel_rows import KernelRows
 from fast.solvers.multiclass_bounds import claims
 from fast.solvers.rounding import consistent
-from fast.solvers.rows import dense, is_sparse
+from fast.solvers.rows import as_csr, dense, is_sparse
 from fast.solvers.state import Counted, TrainingState, certified_gap
+
+SMALL = 10_000  # numbers
 
 
 class Problem(NamedTuple):
@@ -361,6 +363,10 @@ class MulticlassLinearModel(ClassScores, CertifiedClassifier):
         """A, whose rows sum to 0: CSR if the dual variables are, else dense."""
         if is_sparse(dual_variables):
             sums = np.asarray(dual_variables.sum(axis=1, dtype=np.float64)).ravel()
+            if dual_variables.shape[0] * dual_variables.shape[1] <= SMALL:  # sums of sparse arrays take longer
+                A = -dual_variables.toarray()
+                A[np.arange(len(sums)), encoded] += sums
+                return as_csr(A)
             places = (np.arange(len(sums)), encoded)
             return sp.csr_array(
                 sp.csr_array((sums, places), shape=dual_variables.shape) - dual_variables

@@ -4,6 +4,7 @@ A loss is a frozen dataclass in a file of its own, whose fields are its paramete
 loss's. The operations go through compiled loops over rows (`fast.kernels.rows`).
 """
 
+import functools
 import importlib
 import importlib.util
 from collections.abc import Mapping
@@ -291,21 +292,8 @@ def _names() -> list[str]:
     return sorted(p.stem for place in places for p in Path(place).glob("[!_]*.py"))
 
 
-def named(object_name: str, **parameters: Any) -> Loss:
-    """The loss of an object of `fast.losses`, or of a file elsewhere.
-
-    Parameters
-    ----------
-    object_name : str
-        For example "softmax", or a path that ends in ".py".
-    **parameters
-        Its fields, for example ``k=3``.
-
-    Raises
-    ------
-    fast.errors.InvalidParameterError
-        If there is no such loss, or it has no such parameter.
-    """
+def _class_in(object_name: str) -> type[Loss]:
+    """The one loss that a file or an object of `fast.losses` defines."""
     if object_name.endswith(".py"):
         spec = importlib.util.spec_from_file_location(Path(object_name).stem, object_name)
         if spec is None or spec.loader is None or not Path(object_name).is_file():
@@ -338,11 +326,34 @@ def named(object_name: str, **parameters: Any) -> Loss:
             "one",
             "put one in each file",
         )
-    known = [field.name for field in fields(found[0])]
+    return found[0]
+
+
+_class_named = functools.cache(_class_in)  # looking for the module takes longer than a small fit's step
+
+
+def named(object_name: str, **parameters: Any) -> Loss:
+    """The loss of an object of `fast.losses`, or of a file elsewhere.
+
+    Parameters
+    ----------
+    object_name : str
+        For example "softmax", or a path that ends in ".py".
+    **parameters
+        Its fields, for example ``k=3``.
+
+    Raises
+    ------
+    fast.errors.InvalidParameterError
+        If there is no such loss, or it has no such parameter.
+    """
+    read = _class_in if object_name.endswith(".py") else _class_named
+    found = read(object_name)
+    known = [field.name for field in fields(found)]
     for name in parameters:
         if name not in known:
             allowed = ", ".join(known) or "none"
             raise InvalidParameterError(
                 name, f"not a parameter of {object_name}", f"one of: {allowed}", "leave it out"
             )
-    return found[0](**parameters)
+    return found(**parameters)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -88,10 +89,7 @@ $place
         """Loss at W = 0, where all scores are equal."""
         if self.variant == TRUNCATED:
             return super().at_zero(m)
-        # by what training compiles anyway: the value of one row has kernels of its own
-        found = self.rows(np.zeros(1, np.int64), np.ones(1), m).at_zero()
-        assert found is not None
-        return found[0]
+        return (_known_at_zero if self.dropped is None else _at_zero)(self, m)
 
     def conjugates(self, dual_variables: Any, r: Array) -> Array:
         """r_i (<x,log x> + (1-s) log(1-s)) at x = x_i/r_i, s = <1,x>."""
@@ -111,6 +109,16 @@ $place
         rows = self.rows(y, np.ones(len(y)), f.shape[1])
         rows.evaluate(f, np.empty_like(f))
         return rows.losses
+
+
+def _at_zero(loss: Entropy, m: int) -> float:
+    # by what training compiles anyway: the value of one row has kernels of its own
+    found = loss.rows(np.zeros(1, np.int64), np.ones(1), m).at_zero()
+    assert found is not None
+    return float(found[0])
+
+
+_known_at_zero = functools.cache(_at_zero)
 
 
 @dataclass(frozen=True, eq=False)

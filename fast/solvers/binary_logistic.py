@@ -203,7 +203,7 @@ class BinaryLogistic:
             self.X32 = with_data(X, short) if is_sparse(X) else short
         self.W = np.zeros((len(classes), d))
         self.best = self.W  # weights whose dual point is the best
-        self.rng = np.random.default_rng(seed)
+        self.rng: Any = seed  # of a generator, which small problems do without
         self.factors: dict[int, Factor] = {}
         self.fits = fits
         self.diagonal: Any = None  # of the Hessians at the start,
@@ -400,6 +400,7 @@ class BinaryLogistic:
         n, d = self.X64.shape
         if self.rows < n:
             ends = np.cumsum(t, dtype=np.float64)
+            self.rng = np.random.default_rng(self.rng)
             marks = (np.arange(self.rows) + self.rng.random(self.rows)) * (ends[-1] / self.rows)
             rows = self.X32[np.minimum(np.searchsorted(ends, marks), n - 1)]
             weight = ends[-1] / self.rows

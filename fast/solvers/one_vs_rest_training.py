@@ -22,6 +22,7 @@ have one right label, and their problem is one for each class.
 Problems with n*m*d <= 20 000 are solved to rounding (at most 100 iterations more), whatever ``tol``.
 """
 
+import functools
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -129,8 +130,8 @@ def train(
         algorithm = cls(X, y, own, r, loss, seed)
         if name == "lbfgs":
             algorithm.passes.n_jobs = resolve(n_jobs)
-        some = y[:1] if y.ndim == 1 else y  # with one right label all rows have the same loss
-        at_zero = np.broadcast_to(loss.values(np.zeros((len(some), m)), some), n)
+        one = y.ndim == 1  # right label: all rows have the same loss
+        at_zero = np.full(n, _at_zero(loss, m)) if one else loss.values(np.zeros((n, m)), y)
         entropy = float(r @ at_zero) if loss.variant == ENTROPY else 0.0
         dual = float(r @ np.log(np.maximum(own.sum(axis=1), 1))) if entropy else 0.0
         state.record(0, float(r @ at_zero), dual, np.zeros((m, X.shape[1])))
@@ -153,6 +154,12 @@ def train(
         return TrainingResult(
             state.W, algorithm.dual_variables(), bounds, **run.outcome(state, name)
         )
+
+
+@functools.cache
+def _at_zero(loss: Signed, m: int) -> float:
+    """The loss of one right label at W = 0."""
+    return loss.at_zero(m)
 
 
 def _warmup() -> None:

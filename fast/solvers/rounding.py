@@ -15,7 +15,7 @@ from fast.errors import ContradictionError
 from fast.solvers.rows import TINY, squared_norms
 
 EPS = float(np.finfo(np.float64).eps)
-SMALL = 100_000  # multiplications that cost nothing in extended precision
+SMALL = 10_000  # multiplications that cost nothing in extended precision
 AFFORDABLE = 100_000_000
 NEGLIGIBLE = 0.01  # of tol: float64 is enough if its rounding is less
 

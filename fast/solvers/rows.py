@@ -27,6 +27,14 @@ def dense(X: Any) -> np.ndarray:
     return np.asarray(X.toarray() if is_sparse(X) else X)
 
 
+def as_csr(x: np.ndarray) -> sp.csr_array:
+    """The entries of an array that are not 0; scipy takes three times as long for few."""
+    rows, columns = np.nonzero(x)
+    ends = np.zeros(len(x) + 1, np.int32)
+    np.cumsum(np.count_nonzero(x, axis=1), out=ends[1:])
+    return sp.csr_array((x[rows, columns], columns.astype(np.int32), ends), shape=x.shape)
+
+
 def blocks_of(dual_variables: Any, y: np.ndarray) -> np.ndarray:
     """A (n, m), whose rows sum to 0, of dual variables on the other classes."""
     x = dense(dual_variables)
