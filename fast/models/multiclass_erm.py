@@ -14,7 +14,8 @@ C = 1/(lambda n) this is the problem of Lapin et al. 2015, Theorem 1, divided by
 | "lbfgs"    | quasi-Newton in the primal, with a homotopy in C   | many features, any smooth   |
 | "sdca"     | blocked SDCA, the papers' Algorithm 1              | any loss; the reference     |
 | "fista"    | FISTA in the primal, what the papers compare with  | any smooth; a baseline      |
-| "auto"     | where features are badly scaled and weights few "interior"; otherwise "newton" if   |
+| "auto"     | where features are badly scaled and weights few, or numbers few and losses not weak |
+|            | (`fast.solvers.solver_selection`), "interior"; otherwise "newton" if                |
 |            | mean r_i ||x_i||^2 <= 0.02 gamma, else "active"; for entropies "lbfgs" for 100      |
 |            | features or more, else "newton", which for softmax of two classes, where it is      |
 |            | always taken, has one row of weights. What "active" would take longer for than      |
@@ -55,7 +56,7 @@ from fast.solvers.active_set import Race
 from fast.solvers.checkpoint import Checkpoint
 from fast.solvers.orthonormal import badly_scaled
 from fast.solvers.rows import is_sparse
-from fast.solvers.solver_selection import AMPLE, SOLVERS, choose_solver, solver_class
+from fast.solvers.solver_selection import AMPLE, POLISHED_SIZE, SOLVERS, choose_solver, solver_class
 from fast.solvers.state import Solution, TrainingRun, TrainingState
 
 __all__ = [
@@ -76,7 +77,7 @@ LONGEST, LATE = 3, 1e11  # such steps; nanoseconds of a rival who is no matter
 ROUGH_GAP, ROUGH_ITERATIONS = 5e-3, 60
 DEARER = 2.0  # times the work that weights of a tenth took, at least
 PATIENT = 150  # iterations that others get on a smooth loss before Newton takes over
-POLISHED_SIZE, POLISHED_GAP, POLISH_ITERATIONS = 20_000, 1e-16, 100
+POLISHED_GAP, POLISH_ITERATIONS = 1e-16, 100
 
 
 @dataclass
@@ -199,6 +200,7 @@ class _Run(TrainingRun):
         interior = solver_class("interior")
         few = interior.NEEDS in loss.capabilities and interior.affordable(X, m)
         last = ["interior"] if few else ["active"] if "lists" in loss.capabilities else []
+        self.tiny = auto and small and self.name == "interior"
         self.then: list[str] = []  # algorithms that take over where steps fail, or take too long
         if blocks:
             return
@@ -229,6 +231,8 @@ class _Run(TrainingRun):
         found = cls(self.X, self.y, r, self.m, self.loss, self.seed)
         if name == "active":
             found.race, found.n_jobs = self.race, self.n_jobs
+        if name == "interior":
+            found.enough = self.tol
         if hasattr(found, "passes"):
             found.passes.n_jobs = self.n_jobs
         return found
@@ -293,6 +297,8 @@ class _Run(TrainingRun):
         limit = min(self.max_iter, PATIENT) if lists else self.max_iter
         if self._left() and not self.race.lost:
             self.algorithm.run(self.state, self.tol, limit, self.ask)
+        if self.tiny and self._left() and not badly_scaled(self.X):
+            self.then = ["active"]
         for at, name in enumerate(self.then):
             if not self._left():
                 return
@@ -395,6 +401,7 @@ def _warmup() -> None:
             loss = TopKHinge.named(variant, k, gamma)
             for data in (X[:12], X[:12].copy()):
                 train(data, y[:12], few, 4, loss, max_iter=8, solver=solver)
+    train(X[:12], y[:12], few, 4, TopKHinge.named("alpha", 2, 0.0), max_iter=8, solver="interior")
     train(X[:12], y[:12], few, 4, TopKEntropy.named("alpha", 2), max_iter=8, solver="sdca")
     for k in (1, 2):
         for tol, size in ((1e-3, 1.0), (1e-9, 1.0), (1e-6, 100.0)):

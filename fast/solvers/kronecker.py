@@ -89,6 +89,13 @@ class Factor:
             jitter += more
             scaled.reshape(-1)[:: len(scaled) + 1] += more
 
+    @classmethod
+    def of(cls, lower: np.ndarray, scale: np.ndarray) -> "Factor":
+        """From its parts."""
+        found = object.__new__(cls)
+        found.lower, found.scale = lower, scale
+        return found
+
     def solve(self, right: np.ndarray) -> np.ndarray:
         """H^-1 right, of the same shape, whose rows make up one or several right sides."""
         sides = right.reshape(-1, len(self.scale)) * self.scale

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, qr, solve_triangular
+from scipy.linalg.lapack import dtrtrs
 
 from fast.solvers.rows import is_sparse
 
@@ -58,12 +59,16 @@ class Orthonormal:
             free = np.sort(np.concatenate([order[:p], order[p:][rest]]))
         turned, R = turned[:, :p], R[:p]
         self.basis = order[:p]
-        self.others = np.setdiff1d(np.arange(self.d), self.basis)
+        rest = np.ones(self.d, bool)
+        rest[self.basis] = False
+        self.others = np.flatnonzero(rest)
         self.R = np.empty((p, self.d))  # of all columns
         self.R[:, order] = R
-        depend = np.setdiff1d(np.arange(self.d), free)
+        rest[:] = True
+        rest[free] = False
+        depend = np.flatnonzero(rest)
         self.R[:, depend] = turned.T @ rows[:, depend]
-        self.T = R[:, :p]
+        self.T = np.asfortranarray(R[:, :p])
         self.Q = np.ascontiguousarray(turned if first is None else first @ turned)
         self.F = solve_triangular(self.T, self.R[:, self.others])  # x_others = x_basis F
         self.shares = cho_factor(np.eye(p) + self.F @ self.F.T) if self.F.size else None
@@ -72,7 +77,7 @@ class Orthonormal:
 
     def _to_basis(self, columns: np.ndarray) -> np.ndarray:
         """Weights of the basis alone that give the scores Q columns; of a step too long not finite."""
-        return np.asarray(solve_triangular(self.T, columns, check_finite=False))
+        return np.asarray(dtrtrs(self.T, columns)[0]) if columns.size else columns
 
     def _shared(self, weights: np.ndarray) -> np.ndarray:
         """What the basis keeps of its weights where dependent columns take a part."""

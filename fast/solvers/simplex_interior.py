@@ -15,14 +15,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.linalg import qr, solve_triangular
 
 from fast.errors import InvalidParameterError
 
 from .kronecker import PACKED, Factor, assemble
 from .orthonormal import Orthonormal, dense
-from .rows import blocks_of, is_sparse
+from .rows import as_csr, blocks_of, is_sparse
+from .simplex_loop import BOUNDARY, CENTRINGS, SHORT, advance
 from .simplex_rows import Aims, SimplexRows, Step
 from .state import TrainingState
 
@@ -31,10 +31,12 @@ USUAL, GROWTH = 20, 0.27  # iterations to 1e-6 for k > 1, more for more than 100
 WEIGHTS, SPARSE = 8000, 5000  # m * min(n, d); beyond the second CSR rows are better left sparse
 NUMBERS = 50_000_000  # n * max(m, d)
 ROOMY, MEETING = 4, 1500  # rows per weight, and weights, of a QR factorisation
-BOUNDARY = 0.995  # part of the way to the first wall
-SHORT = 0.1  # a step so short is replaced by one that centres
-CENTRINGS = 2
+QUICK = 1_000_000  # multiplications of a step up to which it is compiled as a whole
+EARLY, ROUGH = 20, 1e-7  # such steps before the first check, and part of the first products that is left then
+LEAST, FINISHED = 1e-12, 1e-9  # gaps that are rounding, the second if it hardly falls
 RESTORATIONS = 4
+APART = 0.1  # of the gap: what distance between A'X and W makes of it where they are to be brought together
+NOISE = 1e-11  # part of P up to which that is rounding
 NEGLIGIBLE = 0.01  # distance between A'X and W, in parts of what is left
 NEAR = 0.1  # of P: when it may matter
 MET = 0.1  # of the gap before: no need to meet
@@ -47,6 +49,7 @@ class SimplexInteriorSolver:
 
     NEEDS = "simplex"
     offset: Any = None  # scores (m, n) that examples have besides W x_i
+    enough = 0.0  # gap that was asked for, where one is to go on to rounding
 
     def __init__(self, X: Any, y: np.ndarray, r: np.ndarray, m: int, loss: Any, seed: int) -> None:
         n, d = X.shape
@@ -72,6 +75,14 @@ class SimplexInteriorSolver:
         self.exhausted = not len(self.order)
         self.weight = self.rows.products * float(r.sum())
         self.primal = self.left = self.apart = np.inf
+        self.looped = not entropy and self.Q.size > 0 and self.quick(self.X, m)
+        self.loop: Any = None  # what `advance` works on
+
+    @staticmethod
+    def quick(X: Any, m: int) -> bool:
+        """Whether steps have so few multiplications that they are compiled as a whole."""
+        n, p = X.shape[0], min(X.shape)
+        return n * m * m * p * p / 4.0 + (m * p) ** 3 / 3.0 <= QUICK
 
     @staticmethod
     def affordable(X: Any, m: int) -> bool:
@@ -104,7 +115,7 @@ class SimplexInteriorSolver:
         """The best dual: mass of each example on the other classes; dense where none is 0."""
         x = np.maximum(-self.best.T, 0.0)
         x[np.arange(len(self.y)), self.y] = 0.0
-        return x if self.rows.entropy else sp.csr_array(x)
+        return x if self.rows.entropy else as_csr(x)
 
     # ---- a step
 
@@ -163,6 +174,24 @@ class SimplexInteriorSolver:
         self.left = self._tau(None, 0.0) * self.weight
         if self.left < NEAR * self.primal:
             self._restore(factor)
+
+    def _looped(self, count: int, until: float) -> None:
+        """Up to so many steps, until products are so small."""
+        rows, (m, n, p) = self.rows, (self.m, len(self.order), len(self.metric))
+        if self.loop is None:
+            size, q = (m - 1) * p, len(rows.x)
+            g, h = np.tril_indices(p)
+            pairs = np.ascontiguousarray((self.Q[:, g] * self.Q[:, h]).T)
+            walls, aims = tuple(rows.variables()), [tuple(a) for a in (rows.fixed, *rows.aims)]
+            flat = [tuple(map(np.atleast_2d, v)) for v in (walls, *rows.steps, *aims)]
+            numbers = rows.sums, rows.v, rows.moved, np.empty((m, n)), np.empty((m, n))
+            self.loop = (
+                rows.pieces, rows.r, rows.kind, float(rows.cost), self.weight, walls, flat[0], np.empty((q, n)),
+                tuple(aims), tuple(flat[3:]), rows.matrix, tuple(map(tuple, rows.steps)), tuple(flat[1:3]),
+                (self.U, self.Q, self.metric), pairs, np.empty((m * (m - 1) // 2, n)), np.empty((m, n)),
+                numbers, np.empty((size, size)), np.empty(size), np.empty((2, m, p)),
+            )  # fmt: skip
+        _, self.left = advance(count, until, *self.loop)
 
     def _apart(self, U: np.ndarray) -> np.ndarray:
         """What the dual variables make of U, less it."""
@@ -229,7 +258,7 @@ class SimplexInteriorSolver:
             _, dual, A = self._check()
         except np.linalg.LinAlgError:
             dual, A = -np.inf, self.best
-        rows.x, rows.t, rows.s0 = kept
+        rows.x[:], rows.t[:], rows.s0[:] = kept  # the loop has these arrays
         return dual, A
 
     def _check(self) -> tuple[float, float, np.ndarray]:
@@ -252,16 +281,30 @@ class SimplexInteriorSolver:
 
     def run(self, state: TrainingState, tol: float, max_iter: int, report: Callable) -> None:
         """Steps until state.gap <= tol, or max_iter, or the callback stops, or rounding rules."""
-        mark, waited = (np.inf, np.inf), 0
+        mark, waited, before = (np.inf, np.inf), 0, np.inf
         for iteration in range(state.n_iter + 1, max_iter + 1):
             if self.exhausted:
-                return
+                return None
             with np.errstate(all="ignore"):  # what is not finite is not taken
-                self._advance()
+                if not self.looped:
+                    self._advance()
+                elif self.left == np.inf:  # where a certificate would say nothing
+                    self._looped(max(min(EARLY, max_iter - iteration), 1), self.weight * ROUGH)
+                else:
+                    self._looped(1, 0.0)
                 primal, dual, A = self._check()
+                matters = primal - dual > min(NOISE, self.enough) * abs(primal)
+                off = (1.0 - APART) * (primal - dual) > self.left
+                if self.looped and matters and off and self.left < NEAR * abs(primal):
+                    self._restore(Factor.of(*self.loop[-3:-1]))
+                    primal, dual, A = self._check()
             if not np.isfinite(primal + dual):
+                if self.looped and not state.n_iter:  # once more, with a certificate of every step
+                    again = SimplexInteriorSolver(self.X, self.y, self.r, self.m, self.loss, 0)
+                    vars(self).update(vars(again), looped=False)
+                    return self.run(state, tol, max_iter, report)
                 self.exhausted = True
-                return
+                return None
             aim, apart = tol * abs(primal), primal - dual
             stuck = self.left < aim < apart and apart > MET * self.apart
             if stuck and 0 < self.U.size <= MEETING:
@@ -276,7 +319,10 @@ class SimplexInteriorSolver:
             state.record(iteration, primal, max(dual, state.dual), self.W)
             progress = state.gap < SLOW * mark[0] or self.left < SLOW * mark[1]
             mark, waited = ((state.gap, self.left), 0) if progress else (mark, waited + 1)
-            self.exhausted = waited >= PATIENCE or self.left < SETTLED * self.primal
+            rounding = state.gap <= LEAST or FINISHED >= state.gap > MET * before
+            over, before = rounding and state.gap <= self.enough, state.gap
+            self.exhausted = over or waited >= PATIENCE or self.left < SETTLED * self.primal
             state.done = state.gap <= tol or self.exhausted
             if report(state) or state.done:
-                return
+                return None
+        return None

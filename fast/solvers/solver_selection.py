@@ -29,6 +29,8 @@ WITHIN = {  # "active" on CSR data with too many weights for "interior", and on 
 GENERAL = ("newton", "lbfgs", "sdca", "active", "fista")  # the order that "auto" looks in
 WEAK = 0.02  # mean r_i ||x_i||^2 / gamma from which on the class lists win
 AMPLE, WIDE = 50, 0.5  # examples per weight, and gamma, from which on Newton's method of a smooth hinge wins at once
+POLISHED_SIZE = 20_000  # n m d up to which problems are solved to rounding
+STRONG, SMOOTH = 1.0, 5.0  # mean r_i ||x_i||^2, also / gamma, from which on those are left to the interior point
 AT_ONCE = 5000  # weights up to which scales alone call for the interior point: factors of kernels have any
 
 
@@ -44,7 +46,8 @@ def choose_solver(solver: str, X: Any, r: np.ndarray, loss: Loss, m: int = 2) ->
     Measured on digits, Letter and Gaussian mixtures: the class lists win by up to 30x, unless the
     smoothing outweighs the data, mean r_i ||x_i||^2 <= 0.02 gamma. Then nearly every class carries
     mass, the Hessian is close to the identity, and Newton's matrix products win by up to 2.5x.
-    They win as much where a wide smoothing meets at least 50 examples per weight.
+    They win as much where a wide smoothing meets at least 50 examples per weight. Small problems, but for those
+    of weak losses, which take the class lists less than 3 ms, are up to 9 times faster by the interior point.
     """
     able, object_name = loss.capabilities, type(loss).__module__.rpartition(".")[2]
     if isinstance(X, Source):
@@ -56,8 +59,12 @@ def choose_solver(solver: str, X: Any, r: np.ndarray, loss: Loss, m: int = 2) ->
         return "interior"
     if solver == "auto" and "lists" in able:
         gamma = float(getattr(loss, "gamma", 0.0))
+        small = few and m * X.shape[0] * X.shape[1] <= POLISHED_SIZE and solver_class("interior").quick(X, m)
+        size = float(np.mean(r * squared_norms(X))) if small or gamma > 0.0 else np.inf
         newton = gamma >= WIDE and len(r) >= AMPLE * m * X.shape[1]
-        newton |= gamma > 0.0 and float(np.mean(r * squared_norms(X))) <= WEAK * gamma
+        newton |= gamma > 0.0 and size <= WEAK * gamma
+        if not newton and small and size >= max(STRONG, SMOOTH * gamma):
+            return "interior"
         return "newton" if newton else "active"
     if solver == "auto" and "curvature" in able and solver_class("lbfgs").pays(X, m):
         return "lbfgs"

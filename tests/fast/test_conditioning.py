@@ -208,7 +208,15 @@ def test_choice(monkeypatch):
     smooth, hinge = TopKHinge.named("alpha", 1, 1.0), TopKHinge.named("alpha", 1, 0.0)
     assert choose_solver("auto", far, r, smooth) == "interior"
     assert choose_solver("auto", far, r, hinge) == "interior"
-    assert choose_solver("auto", Z, r, smooth) == "active"
+    assert choose_solver("auto", Z, r, smooth, 2) == choose_solver("auto", Z, r, hinge, 2) == "interior"
+    size = float(np.mean(np.square(Z).sum(axis=1)))  # mean r_i ||x_i||^2, where that is 1
+    for loss, least in ((hinge, 1.0), (smooth, 5.0)):
+        assert choose_solver("auto", Z, np.full(len(y), 1.01 * least / size), loss, 2) == "interior"
+        assert choose_solver("auto", Z, np.full(len(y), 0.99 * least / size), loss, 2) == "active"
+    monkeypatch.setattr("fast.solvers.solver_selection.POLISHED_SIZE", 2 * Z.size)
+    assert choose_solver("auto", Z, r, hinge, 2) == "interior"
+    monkeypatch.setattr("fast.solvers.solver_selection.POLISHED_SIZE", 2 * Z.size - 1)
+    assert choose_solver("auto", Z, r, hinge, 2) == choose_solver("auto", Z, r, smooth, 2) == "active"
     small = transformed("small", Z)  # one scale for all
     assert choose_solver("auto", small, r, hinge, 4) == "active"
     assert choose_solver("newton", far, r, smooth) == "newton"

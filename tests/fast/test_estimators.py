@@ -52,7 +52,7 @@ INSIDE = {
     "sdca": (blocked_sdca, "update_block"),
     "newton": (smooth_rows, "smooth_rows"),
     "fista": (fista, "risk_of_weights"),
-    "interior": (simplex_interior.SimplexInteriorSolver, "_factor"),
+    "interior": (simplex_interior.SimplexInteriorSolver, "_check"),
     "bundle": RANKING,
     "cutting_plane": RANKING,
 }

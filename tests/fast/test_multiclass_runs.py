@@ -22,8 +22,8 @@ from fast.solvers.state import TrainingState
 @pytest.mark.parametrize(
     ("solver", "loss", "size", "found"),
     [
-        ("auto", HINGE, 1.0, "active"), ("auto", SMOOTH, 1.0, "active"), ("auto", SMOOTH, 0.0139, "newton"),
-        ("auto", SMOOTH, 0.0141, "active"), ("auto", ENTROPY, 1.0, "newton"),
+        ("auto", HINGE, 0.99, "active"), ("auto", HINGE, 1.0, "interior"), ("auto", SMOOTH, 1.0, "active"),
+        ("auto", SMOOTH, 0.0139, "newton"), ("auto", SMOOTH, 0.0141, "active"), ("auto", ENTROPY, 1.0, "newton"),
         ("auto", named("sparsemax"), 1.0, "lbfgs"),
         ("sdca", HINGE, 1.0, "sdca"), ("newton", SMOOTH, 1.0, "newton"), ("lbfgs", ENTROPY, 1.0, "lbfgs"),
         ("auto", named("squared_topk_hinge"), 1e-9, "active"),

@@ -13,7 +13,11 @@ from test_conditioning import judged
 from fast import TopKSVC
 from fast.errors import InvalidParameterError
 from fast.losses.squared_topk_hinge import SquaredTopKHinge
-from fast.models.multiclass_erm import train
+from fast.models.multiclass_erm import TopKHinge, train
+from fast.solvers import simplex_interior
+from fast.solvers.kronecker import Factor, assemble
+from fast.solvers.simplex_interior import SimplexInteriorSolver
+from fast.solvers.simplex_loop import factor
 
 
 def fit(X, y, tol=1e-6, **settings):
@@ -41,6 +45,74 @@ def test_smoothing():
         model = quietly(TopKSVC(solver="interior", **settings), X, y)
         assert model.dual_gap_ <= 1e-6
         check_certificate(model, X, y)
+
+
+@pytest.mark.parametrize("C", [0.1, 100.0])
+@pytest.mark.parametrize(
+    ("variant", "k", "gamma"),
+    [("alpha", 1, 0.0), ("alpha", 2, 0.0), ("alpha", 3, 0.2), ("beta", 2, 0.5), ("beta", 3, 0.0)],
+)
+def test_the_compiled_loop_takes_the_same_steps(variant, k, gamma, C):
+    X, y = classes(13, n=50, m=4, d=3)
+    loss, r = TopKHinge.named(variant, k, gamma), C * (1.0 + np.arange(50) % 3)
+    r[7] = 0.0
+    plain, looped = (SimplexInteriorSolver(X, y, r, 4, loss, 0) for _ in range(2))
+    plain.primal = 0.0  # nothing is restored
+    for _ in range(8):
+        plain._advance()
+        looped._looped(1, 0.0)
+        assert looped.left == pytest.approx(plain.left, rel=1e-7)
+        for found, expected in zip(looped.rows.variables(), plain.rows.variables(), strict=True):
+            assert found == pytest.approx(expected, rel=1e-6)
+        assert pytest.approx(plain.U, rel=1e-6, abs=1e-9) == looped.U
+    again = SimplexInteriorSolver(X, y, r, 4, loss, 0)
+    again._looped(8, 0.0)
+    assert np.array_equal(again.U, looped.U)
+    last = again.left
+    again._looped(5, last)  # is small enough
+    assert again.left == last
+    assert np.array_equal(again.U, looped.U)
+
+
+def test_a_matrix_that_rounding_made_indefinite_is_factorised_nevertheless():
+    """And so is, to the same factor, one that is not."""
+    rng = np.random.default_rng(0)
+    Q, y = np.linalg.qr(rng.standard_normal((30, 3)))[0], np.sort(np.arange(30) % 3)
+    pairs = np.ascontiguousarray(np.stack([Q[:, g] * Q[:, h] for g in range(3) for h in range(g + 1)]))
+    for curvature, metric in (
+        (-rng.random((3, 30)), np.diag([1.0, 2.0, 1e-3])), (np.zeros((3, 30)), np.ones((3, 3)))
+    ):  # fmt: skip
+        matrix = assemble(metric, lambda low, high, K=curvature: K[:, low:high].T, Q, y, 3)
+        H, scale = np.empty((6, 6)), np.empty(6)
+        factor(metric, pairs, curvature, H, scale)
+        L = np.tril(H) / scale[:, None]
+        assert pytest.approx(matrix, abs=1e-12) == L @ L.T
+        right = rng.standard_normal((2, 3))
+        if curvature.any():
+            found = Factor.of(H, scale).solve(right)
+            assert found == pytest.approx(Factor(matrix).solve(right), rel=1e-9)
+
+
+def test_small_problems_go_on_to_rounding_and_end_there(monkeypatch):
+    X, y = classes(14, n=60, m=3, d=4)
+    for C, k in ((1.0, 1), (1e3, 2)):
+        model = TopKSVC(C=C, k=k).fit(X, y)
+        assert model.solver_ == "interior"
+        assert model.dual_gap_ <= 1e-9
+        assert model.n_iter_ <= 10
+        check_certificate(model, X, y)
+        lists = TopKSVC(C=C, k=k, solver="active", tol=1e-9).fit(X, y)
+        assert model.coef_ == pytest.approx(lists.coef_, abs=1e-6 * np.abs(lists.coef_).max())
+    short = quietly(TopKSVC(max_iter=1, tol=1e-6), X, y)
+    assert short.n_iter_ == 1
+    assert short.dual_gap_ > 1e-6
+    check_certificate(short, X, y)
+    monkeypatch.setattr(simplex_interior, "advance", lambda *args: (args[-8][0].fill(np.nan), 0.0))
+    assert TopKSVC().fit(X, y).dual_gap_ <= 1e-9  # step by step, then
+    monkeypatch.undo()
+    flat = TopKSVC(C=1.0, solver="interior").fit(np.zeros_like(X), y)
+    assert not flat.coef_.any()
+    assert flat.dual_gap_ <= 1e-12
 
 
 def test_it_agrees_with_class_lists():

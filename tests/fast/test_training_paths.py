@@ -30,7 +30,7 @@ import fast
 from fast.errors import InvalidParameterError
 from fast.families import named
 from fast.models import multiclass_erm, svm_plus_hinge, svm_plus_squared_hinge
-from fast.solvers import one_vs_rest_training
+from fast.solvers import one_vs_rest_training, simplex_interior, solver_selection
 
 RECORD = Path(__file__).with_name("training_paths.json")
 CHANGE, ROUNDING = 1e-4, 1e-11  # relative; and of a relative gap, after products in float64
@@ -164,8 +164,9 @@ def followed(run: Any, change: float = 0.0) -> np.ndarray:
     rng = np.random.default_rng(0)
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("ignore", ConvergenceWarning)
-        for module in (multiclass_erm, one_vs_rest_training):
+        for module in (multiclass_erm, one_vs_rest_training, solver_selection):
             patch.setattr(module, "POLISHED_SIZE", 0)
+        patch.setattr(simplex_interior, "QUICK", 0)
         history = run(lambda X: X * (1.0 + change * rng.standard_normal(X.shape)) if change else X)
     if not isinstance(history, dict):
         history = {name: [h[name] for h in history] for name in ("gap", "primal")}
