@@ -14,7 +14,7 @@ from fast._simd import choose, larger, plus, smaller
 from fast._validation import LIMIT
 from fast.families import Loss, module_functions
 from fast.kernels.hinges import divided, others, with_own
-from fast.kernels.projections import kth_largest, uncapped_row
+from fast.kernels.projections import LOWEST, kth_largest, uncapped_row, write_zero
 from fast.kernels.rows import compiled
 from fast.sets import capped_simplex
 
@@ -128,6 +128,13 @@ def step(p, u, a, rho, x, q, work):
     """
     k, gamma = p
     d = x.shape[0]
+    top, over = LOWEST, 0.0
+    for j in range(d):
+        top = larger(top, u[j])
+        over = plus(over, larger(u[j] + (1.0 + gamma), 0.0))
+    if top + gamma <= 0.0 and over <= k - 1:
+        q[d] = 1.0
+        return 1.0 - write_zero(x)
     if not a + gamma > 0.0:
         u[d] = 0.0
         capped_simplex.project_row(u, float(k), 1.0, q, work)

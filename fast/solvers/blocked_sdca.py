@@ -20,6 +20,9 @@ from .rows import blocks_of, is_sparse, scores
 from .state import TrainingState, block_length
 
 
+GATHERED = 16  # blocks whose rows are taken out at once
+
+
 def update_block(loss: Any, *block: Any) -> None:
     """Sequential exact updates of one block, see `fast.kernels.rows.ascend`."""
     loss.kernels.ascend(*block)
@@ -56,22 +59,24 @@ class BlockedSDCASolver:
     def epoch(self, examples: Any = None) -> None:
         """One pass over all examples, or these, in random order."""
         order = self.rng.permutation(len(self.y) if examples is None else examples)
-        change = np.empty((self.BLOCK, self.m))
-        for first in range(0, len(order), self.BLOCK):
-            chosen = order[first : first + self.BLOCK]
-            rows = self.X[chosen].astype(np.float64, copy=False)
-            gram = rows @ rows.T
-            if is_sparse(rows):
-                f, gram = np.asarray(rows @ self.W.T), gram.toarray()
-            else:
-                f = rows @ self.W.T
-            blocks, part = self.blocks[chosen], change[: len(chosen)]
-            y, r = self.y[chosen], self.r[chosen]
-            update_block(
-                self.loss, self.parameters, f, gram, y, self.costs, r, blocks, part, self.space
-            )
-            self.blocks[chosen] = blocks
-            self.W += (rows.T @ part).T if is_sparse(rows) else part.T @ rows
+        change, sparse = np.empty((self.BLOCK, self.m)), is_sparse(self.X)
+        for start in range(0, len(order), GATHERED * self.BLOCK):  # calls cost more than small blocks
+            taken = order[start : start + GATHERED * self.BLOCK]
+            X = self.X[taken].astype(np.float64, copy=False)
+            blocks, labels, weights = self.blocks[taken], self.y[taken], self.r[taken]
+            for first in range(0, len(taken), self.BLOCK):
+                now = slice(first, first + self.BLOCK)
+                rows = X[now]
+                gram, f = rows @ rows.T, rows @ self.W.T
+                if sparse:
+                    f, gram = np.asarray(f), gram.toarray()
+                part = change[: len(f)]
+                update_block(
+                    self.loss, self.parameters, f, gram, labels[now], self.costs, weights[now],
+                    blocks[now], part, self.space,
+                )  # fmt: skip
+                self.W += (rows.T @ part).T if sparse else part.T @ rows
+            self.blocks[taken] = blocks
 
     def check(self) -> tuple[float, float]:
         """Primal and dual objective, with W = X'A summed anew."""
