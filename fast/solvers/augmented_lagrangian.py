@@ -42,7 +42,8 @@ FIRST, PASSES = 4, 2  # of coordinate ascent, before all rounds and after each
 @kernel(fastmath=REORDER | {"contract"})
 def add_curvature(X, kinds, weight, sums, product, place):
     """Add weight_i T_i (x) x_i x_i', T_i as in `face_ascent.to_tangent`, to the lower triangles (g <= e) of
-    the d x d blocks of each pair of classes a <= b, row after row: sums (m(m+1)/2, d(d+1)/2)."""
+    the d x d blocks of each pair of classes a <= b, row after row: sums (m(m+1)/2, d(d+1)/2).
+    """
     m = kinds.shape[1]
     for i in range(X.shape[0]):
         count, tied, at = 0, 0, 0
