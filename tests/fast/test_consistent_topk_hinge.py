@@ -84,6 +84,20 @@ def test_a_prox_with_the_truth_barely_among_those_above():
     np.testing.assert_allclose(u, np.full(3, 15 / 16), rtol=1e-15)
 
 
+def test_a_prox_of_mass_below_one_is_not_that_of_mass_one():
+    """With k = 3 of four classes S_k is 1 where an entry is 0: x minimises t/2 x^2 - v x alone."""
+    v = np.array([0.05, -5.0, -5.0])
+    u = fast.losses.consistent_topk_hinge.prox(v, k=3, t=0.1)
+    np.testing.assert_allclose(v - u, [0.05, 0.0, 0.0], rtol=0, atol=1e-16)
+
+
+def test_a_smooth_loss_is_not_0_short_of_its_margin():
+    f = np.array([0.0, -0.2, -9.0, -9.0])
+    value = fast.losses.smooth_consistent_topk_hinge.value(f, 0, k=3, gamma=0.5)
+    assert abs(value - naive(f, 0, 3, 0.5)) < 1e-12
+    assert value > 0.01
+
+
 @pytest.mark.parametrize("others", [9, 59, 99])
 def test_a_prox_where_all_tie_with_the_truth_though_little_is_curved(others, rng):
     """All of p is 1/m where scores differ by less than their weight; the search begins an ulp beside its end."""
