@@ -20,7 +20,7 @@ from fast.sets import capped_simplex
 
 Array = np.ndarray[Any, Any]
 EPS = np.finfo(np.float64).eps
-SHORT = 64  # other classes up to which the search for q_y begins with one of its threshold
+SHORT = 64  # other classes up to which the prox begins with mass 1 on few of them, then with one threshold
 SMALL = 0.01  # a of an example, in parts of the other classes, at which the projection of q is more exact
 SEARCH, ROUNDS = 20, 100  # of the search for q_y where the truth is curved less, and of what rounding leaves of it
 
@@ -174,7 +174,7 @@ def step(p, u, a, rho, x, q, work):
         u[d] = a
         capped_simplex.project_row(u, float(k), 1.0, q, work)
         return 1.0 - nearest(p, u, q, q[d], 0.0 < q[d] < 1.0, a, rho, x, work)[2]
-    if k > 1 and plain(u[:d], top, a + gamma, k, x, work):
+    if k > 1 and d <= SHORT and plain(u[:d], top, a + gamma, k, x, work):
         return 0.0
     low, high, own = -1.0, 2.0, 0.0  # beyond the ends until these are tried
     if d <= SHORT:
