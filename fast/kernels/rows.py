@@ -148,6 +148,35 @@ def ascend(p, f, gram, y, costs, r, blocks, change, space):
             blocks[i, j] = new
 
 
+def sweep(p, X, y, costs, r, blocks, V, f, new, space):
+    """As `ascend` with the scores of each example from V = W' (d, m), which follows; f and new are scratch."""
+    d, m = X.shape[1], blocks.shape[1]
+    for i in range(X.shape[0]):
+        if not r[i] > 0.0:
+            continue
+        norm = 0.0
+        for e in range(d):
+            norm += X[i, e] * X[i, e]
+        for j in range(m):
+            f[j] = 0.0 - norm * blocks[i, j]
+        for e in range(0, d - 3, 4):  # four at once: rows of V are short
+            for j in range(m):
+                first = X[i, e] * V[e, j] + X[i, e + 1] * V[e + 1, j]
+                f[j] += first + (X[i, e + 2] * V[e + 2, j] + X[i, e + 3] * V[e + 3, j])
+        for e in range(d - d % 4, d):
+            for j in range(m):
+                f[j] += X[i, e] * V[e, j]
+        update_at(p, f, y[i], costs[i % costs.shape[0]], r[i], norm, new, space)
+        moved = False
+        for j in range(m):
+            moved |= new[j] != blocks[i, j]
+            f[j] = new[j] - blocks[i, j]
+            blocks[i, j] = new[j]
+        for e in range(d if moved else 0):
+            for j in range(m):
+                V[e, j] += X[i, e] * f[j]
+
+
 _INLINED = prox_row, update_row, value_at, gradient_at, update_at, prox_at, conjugate_at
 
 
@@ -157,6 +186,7 @@ class RowKernels:
 
     loops: tuple[Callable[..., int], ...]  # by operation: VALUE, GRADIENT, ...
     ascend: Callable[..., None]
+    sweep: Callable[..., None]
 
 
 def compiled(brought: Mapping[str, Any], file: str) -> RowKernels:
@@ -179,4 +209,4 @@ def compiled(brought: Mapping[str, Any], file: str) -> RowKernels:
         if text.__name__ not in brought:
             space[text.__name__] = make(text, text.__name__, inlined)
     loops = (make(run_rows, f"run_rows_{i}", kernel, operation=i) for i in range(OPERATIONS))
-    return RowKernels(tuple(loops), make(ascend, "ascend", kernel))
+    return RowKernels(tuple(loops), make(ascend, "ascend", kernel), make(sweep, "sweep", kernel))

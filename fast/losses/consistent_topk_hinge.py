@@ -14,13 +14,14 @@ from fast._simd import choose, larger, plus, smaller
 from fast._validation import LIMIT
 from fast.families import Loss, module_functions
 from fast.kernels.hinges import divided, others, with_own
-from fast.kernels.projections import kth_largest, uncapped_row
+from fast.kernels.projections import LOWEST, kth_largest, uncapped_row, write_zero
 from fast.kernels.rows import compiled
 from fast.sets import capped_simplex
 
 Array = np.ndarray[Any, Any]
 EPS = np.finfo(np.float64).eps
-SHORT = 64  # other classes up to which the search for q_y begins with one of its threshold
+SHORT = 64  # other classes up to which the prox begins with mass 1 on few of them, then with one threshold
+SMALL = 0.01  # a of an example, in parts of the other classes, at which the projection of q is more exact
 SEARCH, ROUNDS = 20, 100  # of the search for q_y where the truth is curved less, and of what rounding leaves of it
 
 
@@ -69,17 +70,18 @@ def flat_row(u, q, x):
 
 
 @kernel
-def own_share(p, u, a, q, work):
-    """Return q_y where the truth is curved less, the truth tied at the k-th largest; writes q of the others.
+def own_share(p, u, a, q, x, work):
+    """Return q_y where the truth is curved less and tied at the k-th largest, and s; writes q and x of the others.
 
     With tau the threshold of q_j = clip(u_j - tau, 0, 1), q_y = k - <1,q>, the k-th largest is
     theta = (tau + q_y)/a and the entries are (u_j - q_j + q_y + gamma theta)_+/(a + gamma). What is left to 1
     less theta falls in tau, piecewise linearly, and tau is less than 1 below the k-th largest score: Newton's
-    method within a bracket. Where q_y is not in [0, 1] the truth is not tied, and q not written.
+    method within a bracket. Where q_y is not in (0, 1) the truth is not tied, and nothing written; s is -1 then,
+    and where the search has not ended or a is small.
     """
     k, gamma = p
     pivot = kth_largest(u, k, np.inf, work)[0]
-    low, high, e, own = -2.0, 1.0, -0.5, 0.0  # -1 and 0 are ends to be tried
+    low, high, e, own, shift, s = -2.0, 1.0, -0.5, 0.0, 0.0, -1.0  # -1 and 0 are ends to be tried
     for _ in range(SEARCH):
         total, inner = 0.0, 0
         for j in range(u.shape[0]):
@@ -105,6 +107,7 @@ def own_share(p, u, a, q, work):
         if (own >= 1.0 and off >= 0.0) or (own <= 0.0 and off <= 0.0):
             break  # so it stays
         if abs(change) <= 2.0 * EPS * (1.0 + abs(pivot)):
+            s = 0.0 if left >= 0.0 and a >= SMALL * u.shape[0] else -1.0
             break
         if off > 0.0:
             low = e
@@ -112,22 +115,57 @@ def own_share(p, u, a, q, work):
             high = e
         new = min(max(e + change, -1.0), 0.0)
         e = new if low < new < high else 0.5 * (max(low, -1.0) + min(high, 0.0))
-    if 0.0 < own < 1.0:
-        for j in range(u.shape[0]):
-            q[j] = larger(smaller((u[j] - pivot) - e, 1.0), 0.0)
-    return min(max(own, 0.0), 1.0)
+    if not 0.0 < own < 1.0:
+        return min(max(own, 0.0), 1.0), -1.0
+    done = s >= 0.0  # the search
+    for j in range(u.shape[0]):
+        inside = larger(smaller((u[j] - pivot) - e, 1.0), 0.0)
+        v = choose((inside > 0.0) & (inside < 1.0), pivot + e, u[j] - inside)
+        q[j], x[j] = inside, larger(v + shift, 0.0) / (a + gamma)
+        s = plus(s, x[j])
+    return own, s if done else -1.0
+
+
+@kernel
+def plain(u, top, den, k, x, work):
+    """Write the x of s = 1 whose S_k is all of it, (u - nu - 1)_+/den; returns whether it is the solution.
+
+    It is if k reaches the sum of the least q, min((u_j - nu)_+, 1) of the others and (-nu)_+ of the truth.
+    """
+    den = min(den, LIMIT)
+    uncapped_row(u, den, 0.0, True, x, work)
+    largest, total = 0.0, 0.0
+    for j in range(u.shape[0]):
+        largest = larger(largest, x[j])
+    level = top - largest
+    if level < 0.0:
+        return False
+    for j in range(u.shape[0]):
+        total = plus(total, larger(smaller((u[j] - level) + 1.0, 1.0), 0.0))
+    if total + max(1.0 - level, 0.0) > k:
+        return False
+    divided(x, den)
+    return True
 
 
 @kernel
 def step(p, u, a, rho, x, q, work):
     """Write x = argmin a/2 (||x||^2 + rho s^2) - <u,x> + conjugate(x); returns 1 - s, and q.
 
-    u and q have an entry more than x, that of the truth. With rho = 1 the two projections, of the scores
-    with a for the truth on 0 <= q <= 1, <1,q> = k, and of u - q on the simplex, are all. Else the score of the
-    truth is a (1 - s): then q_y is where this exceeds the threshold of the others by q_y.
+    u and q have an entry more than x, that of the truth. x is 0 where the loss is 0 at u: no u_j above -gamma,
+    and sum_j (u_j + 1 + gamma)_+ <= k - 1. Else, with rho = 1, the two projections, of the scores with a for the
+    truth on 0 <= q <= 1, <1,q> = k, and of u - q on the simplex, are all. With rho = 0 the score of the truth is
+    a (1 - s): where that is not 0, q_y is where it exceeds the threshold of the others by q_y.
     """
     k, gamma = p
     d = x.shape[0]
+    top, over = LOWEST, 0.0
+    for j in range(d):
+        top = larger(top, u[j])
+        over = plus(over, larger(u[j] + (1.0 + gamma), 0.0))
+    if top + gamma <= 0.0 and over <= k - 1:
+        q[d] = 1.0
+        return 1.0 - write_zero(x)
     if not a + gamma > 0.0:
         u[d] = 0.0
         capped_simplex.project_row(u, float(k), 1.0, q, work)
@@ -136,15 +174,20 @@ def step(p, u, a, rho, x, q, work):
         u[d] = a
         capped_simplex.project_row(u, float(k), 1.0, q, work)
         return 1.0 - nearest(p, u, q, q[d], 0.0 < q[d] < 1.0, a, rho, x, work)[2]
+    if k > 1 and d <= SHORT and plain(u[:d], top, a + gamma, k, x, work):
+        return 0.0
     low, high, own = -1.0, 2.0, 0.0  # beyond the ends until these are tried
     if d <= SHORT:
-        own = own_share(p, u[:d], a, q, work)
+        own, s = own_share(p, u[:d], a, q, x, work)
+        if s >= 0.0:
+            q[d] = own
+            return 1.0 - s
     else:
         u[d] = 0.5 * a
         capped_simplex.project_row(u, float(k), 1.0, q, work)
         own = q[d]
     for turn in range(ROUNDS):
-        if turn > 0 or (d <= SHORT and (not 0.0 < own < 1.0 or a < 0.01 * d)):
+        if turn > 0 or (d <= SHORT and (not 0.0 < own < 1.0 or a < SMALL * d)):
             capped_simplex.project_row(u[:d], k - own, 1.0, q[:d], work)
         inner, level, s = nearest(p, u, q, own, False, a, 0.0, x, work)
         score = a * (1.0 - s)

@@ -34,22 +34,29 @@ LARGE = 3.0  # mean r_i ||x_i||^2 from which on coordinate ascent creeps
 WEIGHTS = 1e-8, 0.1, 10.0  # least weight of the proximal term, the first, and the largest
 SHRINK, RAISE = 0.3, 2.0  # what it is multiplied by after an easy round, and a hard one
 INNER, EASY = 12, 5  # Newton steps of a round at most, and of an easy one
-SOLVED = 0.1  # what is left of the gradient, in parts of the proximal term
+SOLVED = 1.0  # what is left of the gradient, in parts of the proximal term
 FLAT, TRIES = 0.3, 10  # part of the slope that a line search leaves, and its looks
 FIRST, PASSES = 4, 2  # of coordinate ascent, before all rounds and after each
 
 
 @kernel(fastmath=REORDER | {"contract"})
-def add_curvature(X, kinds, weight, H, place):
-    """Add weight_i T_i (x) x_i x_i' to the classes a <= b of H (m, d, m, d), T_i as in `face_ascent.to_tangent`."""
-    d = X.shape[1]
+def add_curvature(X, kinds, weight, sums, product, place):
+    """Add weight_i T_i (x) x_i x_i', T_i as in `face_ascent.to_tangent`, to the lower triangles (g <= e) of
+    the d x d blocks of each pair of classes a <= b, row after row: sums (m(m+1)/2, d(d+1)/2).
+    """
+    m = kinds.shape[1]
     for i in range(X.shape[0]):
-        count, tied = 0, 0
-        for j in range(kinds.shape[1]):
+        count, tied, at = 0, 0, 0
+        for j in range(m):
             if kinds[i, j] != FIXED:
                 place[count] = j
                 count += 1
             tied += kinds[i, j] == TIED
+        for e in range(X.shape[1]):
+            part = weight[i] * X[i, e]
+            for g in range(e + 1):
+                product[at] = part * X[i, g]
+                at += 1
         for s in range(count):
             a = place[s]
             for t in range(s, count):
@@ -59,11 +66,34 @@ def add_curvature(X, kinds, weight, H, place):
                     share += 1.0 / tied
                 elif a == b and kinds[i, a] == FREE:
                     share += 1.0
-                share *= weight[i]
-                for e in range(d):
-                    part = share * X[i, e]
-                    for g in range(d):
-                        H[a, e, b, g] += part * X[i, g]
+                block = sums[a * m - a * (a + 1) // 2 + b]
+                for g in range(at):
+                    block[g] += share * product[g]
+
+
+@kernel
+def unpack(sums, H):
+    """Write the blocks of classes a <= b into H (m, d, m, d), plus the identity."""
+    m, d = H.shape[:2]
+    pair = 0
+    for a in range(m):
+        for b in range(a, m):
+            at = 0
+            for e in range(d):
+                for g in range(e + 1):
+                    H[a, e, b, g] = H[a, g, b, e] = sums[pair, at]
+                    at += 1
+                H[a, e, b, e] += a == b
+            pair += 1
+
+
+def hessian(X: Array, kinds: Array, weight: Array) -> Array:
+    """I + sum_i weight_i T_i (x) x_i x_i', (md, md), of which only the upper triangle is written."""
+    m, d = kinds.shape[1], X.shape[1]
+    sums, H = np.zeros((m * (m + 1) // 2, d * (d + 1) // 2)), np.empty((m, d, m, d))
+    add_curvature(X, kinds, weight, sums, np.empty(sums.shape[1]), np.empty(m, np.int64))
+    unpack(sums, H)
+    return H.reshape(m * d, m * d)
 
 
 class AugmentedLagrangianSolver(FaceAscentSolver):
@@ -148,16 +178,19 @@ class AugmentedLagrangianSolver(FaceAscentSolver):
         X, y, r, centre = (part[examples] for part in (self.X, self.y, self.r, self.blocks))
         numbers = np.empty((len(y), 2))
         numbers[:, 0] = norms = self.weight * self.squares[examples]
+        loop, given, found = self.loss.kernels.loops[UPDATE], np.empty_like(centre), np.empty_like(centre)
 
-        def moved(f: Array) -> Array:
-            """The dual that belongs to scores, less the centre."""
-            given, A = f - norms[:, None] * centre, np.empty_like(centre)
-            loop = self.loss.kernels.loops[UPDATE]
-            done = loop(self.parameters, 1.0, given, y, self.costs, r, numbers, A, self.space)
-            return A - centre if done == len(y) else np.full_like(A, np.nan)
+        def move(out: Array) -> None:
+            """Write the change of the dual that belongs to the scores ``given``, less norms times the centre."""
+            if loop(self.parameters, 1.0, given, y, self.costs, r, numbers, out, self.space) < len(y):
+                out[:] = np.nan
+            np.subtract(out, centre, out=out)
 
-        f, start = X @ self.V.T, self.W.copy()
-        change = moved(f)
+        start, change = self.W.copy(), np.empty_like(centre)
+        f = X @ self.V.T
+        f -= np.multiply(norms[:, None], centre, out=given)
+        np.copyto(given, f)
+        move(change)
         left = self.V - start - change.T @ X
         for step in range(1, INNER + 1):
             D = self._direction(X, centre + change, y, r, norms, left)
@@ -166,7 +199,8 @@ class AugmentedLagrangianSolver(FaceAscentSolver):
                 return step
             along, length = X @ D.T, 1.0
             for _ in range(TRIES):
-                found = moved(f + length * along)
+                np.add(f, np.multiply(length, along, out=given), out=given)
+                move(found)
                 new = float(np.vdot(self.V - start + length * D, D)) - float(np.vdot(found, along))
                 if not new > FLAT * abs(first):
                     break
@@ -174,8 +208,8 @@ class AugmentedLagrangianSolver(FaceAscentSolver):
             if not np.isfinite(new):
                 return step
             self.V += length * D
-            f += length * along
-            change = found
+            np.copyto(f, given)
+            change, found = found, change
             left = self.V - start - change.T @ X
             apart = float(norms @ np.einsum("ij,ij->i", change, change))
             if float(np.vdot(left, left)) < SOLVED * apart:
@@ -190,9 +224,5 @@ class AugmentedLagrangianSolver(FaceAscentSolver):
         dimensions, work = np.empty(len(A)), np.empty((2, self.m))
         faces(A, y, r, self.parameters[0], kinds, slopes, dimensions, work)
         curved = (dimensions > 0) & (norms > TINY)
-        H = np.zeros((*left.shape, *left.shape))
-        place = np.empty(self.m, np.int64)
-        add_curvature(X[curved], kinds[curved], 1.0 / norms[curved], H, place)
-        H = H.reshape(left.size, left.size)
-        H.reshape(-1)[:: left.size + 1] += 1.0
+        H = hessian(X[curved], kinds[curved], 1.0 / norms[curved])
         return np.asarray(Factor(H).solve(-left))

@@ -4,7 +4,8 @@ The dual is dense, (n, m). One step of Lapin et al. 2015, Algorithm 1, needs the
 example under the current W. For a block of B examples all scores come from one product, and what
 earlier steps in the block changed is added through the block's Gram matrix:
 W x_i = W_old x_i + sum_l <x_l, x_i> (new a_l - old a_l). The iterates are those of the sequential
-algorithm; the speed is that of matrix products. The update is the loss's own, compiled into the loop.
+algorithm; the speed is that of matrix products. With few features W itself is changed after each example.
+The update is the loss's own, compiled into the loop.
 """
 
 from collections.abc import Callable
@@ -18,6 +19,9 @@ from fast.kernels.rows import SCRATCH
 
 from .rows import blocks_of, is_sparse, scores
 from .state import TrainingState, block_length
+
+GATHERED = 16  # blocks whose rows are taken out at once
+FEW = 32  # features of dense rows up to which their products cost less than those of blocks
 
 
 def update_block(loss: Any, *block: Any) -> None:
@@ -56,22 +60,30 @@ class BlockedSDCASolver:
     def epoch(self, examples: Any = None) -> None:
         """One pass over all examples, or these, in random order."""
         order = self.rng.permutation(len(self.y) if examples is None else examples)
-        change = np.empty((self.BLOCK, self.m))
-        for first in range(0, len(order), self.BLOCK):
-            chosen = order[first : first + self.BLOCK]
-            rows = self.X[chosen].astype(np.float64, copy=False)
-            gram = rows @ rows.T
-            if is_sparse(rows):
-                f, gram = np.asarray(rows @ self.W.T), gram.toarray()
-            else:
-                f = rows @ self.W.T
-            blocks, part = self.blocks[chosen], change[: len(chosen)]
-            y, r = self.y[chosen], self.r[chosen]
-            update_block(
-                self.loss, self.parameters, f, gram, y, self.costs, r, blocks, part, self.space
-            )
-            self.blocks[chosen] = blocks
-            self.W += (rows.T @ part).T if is_sparse(rows) else part.T @ rows
+        change, sparse = np.empty((self.BLOCK, self.m)), is_sparse(self.X)
+        for start in range(0, len(order), GATHERED * self.BLOCK):  # calls cost more than small blocks
+            taken = order[start : start + GATHERED * self.BLOCK]
+            X = self.X[taken].astype(np.float64, copy=False)
+            blocks, labels, weights = self.blocks[taken], self.y[taken], self.r[taken]
+            if not sparse and X.shape[1] <= FEW:
+                V = np.ascontiguousarray(self.W.T)
+                given = self.parameters, X, labels, self.costs, weights, blocks, V
+                self.loss.kernels.sweep(*given, change[0], change[1], self.space)
+                self.W, self.blocks[taken] = np.ascontiguousarray(V.T), blocks
+                continue
+            for first in range(0, len(taken), self.BLOCK):
+                now = slice(first, first + self.BLOCK)
+                rows = X[now]
+                gram, f = rows @ rows.T, rows @ self.W.T
+                if sparse:
+                    f, gram = np.asarray(f), gram.toarray()
+                part = change[: len(f)]
+                update_block(
+                    self.loss, self.parameters, f, gram, labels[now], self.costs, weights[now],
+                    blocks[now], part, self.space,
+                )  # fmt: skip
+                self.W += (rows.T @ part).T if sparse else part.T @ rows
+            self.blocks[taken] = blocks
 
     def check(self) -> tuple[float, float]:
         """Primal and dual objective, with W = X'A summed anew."""

@@ -78,16 +78,17 @@ class Factor:
 
     def __init__(self, H: np.ndarray) -> None:
         self.scale = 1.0 / np.sqrt(H.diagonal())
-        scaled = H * self.scale
-        scaled *= self.scale[:, None]
-        jitter = 0.0
+        jitter, diagonal = 0.0, H.diagonal() * self.scale * self.scale
         while True:
-            self.lower, failed = dpotrf(scaled.T, lower=1)
+            scaled = H * self.scale
+            scaled *= self.scale[:, None]
+            scaled.reshape(-1)[:: len(scaled) + 1] = diagonal
+            self.lower, failed = dpotrf(scaled.T, lower=1, clean=0, overwrite_a=1)
             if not failed:
                 return
             more = max(9.0 * jitter, 1e-15)
             jitter += more
-            scaled.reshape(-1)[:: len(scaled) + 1] += more
+            diagonal += more
 
     @classmethod
     def of(cls, lower: np.ndarray, scale: np.ndarray) -> "Factor":

@@ -15,7 +15,7 @@ from fast.losses.consistent_topk_hinge import ConsistentTopKHinge
 from fast.losses.smooth_consistent_topk_hinge import SmoothConsistentTopKHinge
 from fast.models.multiclass_erm import train
 from fast.solvers.active_face_newton import FIXED
-from fast.solvers.augmented_lagrangian import AugmentedLagrangianSolver, add_curvature
+from fast.solvers.augmented_lagrangian import AugmentedLagrangianSolver, hessian
 from fast.solvers.face_ascent import TIED, FaceAscentSolver, faces, to_tangent
 from fast.solvers.multiclass_bounds import claims
 from fast.solvers.state import TrainingState
@@ -82,6 +82,20 @@ def test_a_prox_with_the_truth_barely_among_those_above():
     """Newton's first steps end beside 0, where no other class is inside of the interval."""
     u = fast.losses.consistent_topk_hinge.prox([1.0, 1.0, 1.0], k=3, t=0.25)
     np.testing.assert_allclose(u, np.full(3, 15 / 16), rtol=1e-15)
+
+
+def test_a_prox_of_mass_below_one_is_not_that_of_mass_one():
+    """With k = 3 of four classes S_k is 1 where an entry is 0: x minimises t/2 x^2 - v x alone."""
+    v = np.array([0.05, -5.0, -5.0])
+    u = fast.losses.consistent_topk_hinge.prox(v, k=3, t=0.1)
+    np.testing.assert_allclose(v - u, [0.05, 0.0, 0.0], rtol=0, atol=1e-16)
+
+
+def test_a_smooth_loss_is_not_0_short_of_its_margin():
+    f = np.array([0.0, -0.2, -9.0, -9.0])
+    value = fast.losses.smooth_consistent_topk_hinge.value(f, 0, k=3, gamma=0.5)
+    assert abs(value - naive(f, 0, 3, 0.5)) < 1e-12
+    assert value > 0.01
 
 
 @pytest.mark.parametrize("others", [9, 59, 99])
@@ -329,10 +343,11 @@ def test_numbers_that_overflow_are_not_taken():
 def test_curvature_is_that_of_the_tangent_spaces(rng):
     n, m, d = 20, 6, 3
     kinds, weight = rng.integers(0, 3, (n, m)).astype(np.int8), rng.uniform(1, 2, n)
-    rows, H = rng.normal(size=(n, d)), np.zeros((m, d, m, d))
+    rows = rng.normal(size=(n, d))
     kinds[kinds == TIED + 1] = FIXED
-    add_curvature(rows, kinds, weight, H, np.empty(m, np.int64))
+    H = hessian(rows, kinds, weight).reshape(m, d, m, d)
     naive_sum = np.zeros((m, m, d, d))
+    naive_sum[np.arange(m), np.arange(m)] = np.eye(d)
     for x, kind, w in zip(rows, kinds, weight, strict=True):
         T = np.eye(m)
         to_tangent(T, np.repeat(kind[None], m, axis=0))

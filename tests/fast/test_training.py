@@ -13,7 +13,7 @@ from _problems import classes, quietly
 from fast import TopKSVC
 from fast.families import named
 from fast.models.multiclass_erm import TopKHinge, dual_objective
-from fast.solvers import active_set
+from fast.solvers import active_set, blocked_sdca
 from fast.solvers.blocked_sdca import BlockedSDCASolver
 from fast.solvers.state import TrainingState
 from refsolve import exact
@@ -68,10 +68,13 @@ def naive_update(q, y, K, r, variant, k, gamma):
     return point(argmax(gain, 0.0, min(r, len(b) * r / k), steps=45))
 
 
-@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("rows", ["few features", "more", "sparse"])
 @pytest.mark.parametrize(("variant", "k", "gamma"), [("alpha", 2, 0.0), ("beta", 2, 0.4)])
-def test_blocked_sdca_is_sequential_sdca(variant, k, gamma, sparse):
-    X, y = problem(4, n=70, m=4, d=3)  # more than one block
+def test_blocked_sdca_is_sequential_sdca(variant, k, gamma, rows, monkeypatch):
+    X, y = problem(4, n=70, m=4, d=6)  # more than one block
+    sparse = rows == "sparse"
+    if rows == "more":
+        monkeypatch.setattr(blocked_sdca, "FEW", 5)
     X[5] = X[6]
     r = np.random.default_rng(0).uniform(0.1, 1.0, len(y))
     r[7] = 0.0
@@ -79,7 +82,7 @@ def test_blocked_sdca_is_sequential_sdca(variant, k, gamma, sparse):
         sp.csr_array(X) if sparse else X, y, r, 4, TopKHinge.named(variant, k, gamma), seed=11
     )
     order = np.random.default_rng(11)
-    W, A = np.zeros((4, 3)), np.zeros((len(y), 4))
+    W, A = np.zeros((4, 6)), np.zeros((len(y), 4))
     for _ in range(2):
         solver.epoch()
         for i in order.permutation(len(y)):
