@@ -174,7 +174,7 @@ def _file(source: Path, suffix: str, roles: Roles, known: Known) -> Examples:
 
 
 def _table_file(source: Path, roles: Roles, known: Known) -> Examples:
-    found = _examples(read_columns(source, (*roles.named, *roles.features)), roles, known)
+    found = _examples(read_columns(source, (*roles.named, *roles.features, *roles.keep)), roles, known)
     import pyarrow as pa  # which is there: columns were read
 
     pa.default_memory_pool().release_unused()
@@ -206,7 +206,7 @@ def _examples(table: Table, roles: Roles, known: Known) -> Examples:
     spare = [c for c in roles.spare if c in names and c not in apart]
     if table.named or len(names) - len(apart) - len(spare) == known.n_features:
         apart += spare
-    stored = [name for name in table.stored if name not in (*apart, *chosen)]
+    stored = [name for name in table.stored if name not in (*apart, *chosen, *roles.keep)]
     kept = chosen or [name for name in names if name not in (*apart, *stored)]
     if not kept:
         raise DataFileError(f"{table.source} has no features; expected a column that has no role")
