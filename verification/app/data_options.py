@@ -110,8 +110,8 @@ class DataFile:
     """Examples, and perhaps their labels."""
 
     file: Path = argument(
-        "Examples: .csv, .tsv (also .gz), .parquet, .feather, .npz or .mat (arrays X and y), .svm; features alone: "
-        ".npy, .safetensors, .h5, .npz of scipy; or a folder of parts."
+        "Examples: .csv, .tsv (also .gz, .bz2, .xz, .zip), .parquet, .feather, .npz or .mat (arrays X and y), .svm; "
+        "features alone: .npy, .safetensors, .h5, .npz of scipy; or a folder of parts."
     )
 
 

@@ -58,7 +58,7 @@ def read(
 
     Parameters
     ----------
-    path : ``.csv`` (comma separated), ``.tsv``, both also as ``.gz``, a Parquet or Arrow file, ``.npz`` or ``.mat``
+    path : ``.csv`` (comma separated), ``.tsv``, both also compressed, a Parquet or Arrow file, ``.npz`` or ``.mat``
         (arrays ``X`` and ``y``; or .npz by `scipy.sparse.save_npz`), ``.npy``, ``.safetensors``, ``.h5`` (a matrix of
         features), ``.svm`` / ``.svmlight`` / ``.libsvm``, ``.txt`` (svm after a line with the numbers of rows, features
         and labels), or a folder of parts. Several labels of an example: columns of 0 and 1, an array ``Y`` of them or
@@ -83,7 +83,8 @@ def read(
             found = (_table_file if tables else _matrix_file)(source, own, known)
         elif suffix not in SUFFIXES:
             raise DataFileError(
-                f"cannot read {source}: the suffix {suffix!r} is not one of {', '.join(SUFFIXES)}"
+                f"cannot read {source}: the suffix {suffix!r} is not one of {', '.join(SUFFIXES)}; pandas reads many "
+                "others, and DataFrame.to_parquet writes what is read here"
             )
         else:
             check_regular(source)
