@@ -7,7 +7,7 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any
 
-from verification.report.document import Document, Table
+from verification.report.document import Cell, Document, Table
 
 if TYPE_CHECKING:
     import jinja2
@@ -51,9 +51,13 @@ def escaped(text: str) -> str:
     return "".join(part if i % 2 else re.sub(r"([\\*_<|\[\]`])", r"\\\1", part) for i, part in enumerate(parts))
 
 
+def _text(value: str | Cell) -> str:
+    return value if isinstance(value, str) else value.text
+
+
 def _longest(block: Table) -> list[int]:
     cells = zip(*block.rows, strict=True) if block.rows else [()] * len(block.columns)
-    return [max((len(getattr(v, "text", v)) for v in column), default=0) for column in cells]
+    return [max((len(_text(value)) for value in column), default=0) for column in cells]
 
 
 def _widths(block: Table) -> list[str]:
@@ -69,7 +73,7 @@ def _stacked(block: Table) -> bool:
     cells, kinds = _longest(block), _widths(block)
     for j in {0, len(cells) - 1}:
         if kinds[j] == "short":
-            cells[j] = max((_word(getattr(row[j], "text", row[j])) for row in block.rows), default=0)
+            cells[j] = max((_word(_text(row[j])) for row in block.rows), default=0)
     return sum(max(n, _word(name)) + BETWEEN for n, name in zip(cells, block.columns, strict=True)) > PHONE
 
 
