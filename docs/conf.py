@@ -85,6 +85,7 @@ html_title = "refsolve"
 html_math_renderer = "mathml"
 html_static_path = ["_static"]
 html_css_files = ["lessons.css"]
+html_js_files = [("narrow.js", {"defer": "defer"})]
 html_search_scorer = str(HERE / "_static" / "scorer.js")
 html_show_sourcelink = False
 html_copy_source = False

@@ -1,11 +1,15 @@
 """What newcomers meet: rare classes, messy tables, options that messages and pages name, silence."""
 
 import ast
+import bz2
 import gzip
 import io
+import lzma
 import re
 import sys
 import time
+import zipfile
+from collections.abc import Callable
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -192,12 +196,27 @@ def test_a_report_shows_no_parameter_that_does_nothing(csv: Path) -> None:
 # -- messy tables -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("suffix", "separator"), [(".tsv", "\t"), (".csv.gz", ","), (".csv", ";")])
+def zipped(text: bytes, *others: str) -> bytes:
+    with zipfile.ZipFile(held := io.BytesIO(), "w") as file:
+        for name in ("folder/other.csv", *others):
+            file.writestr(name, text)
+    return held.getvalue()
+
+
+COMPRESS: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zip": zipped,
+}  # fmt: skip
+
+
+TEXTS = [(".tsv", "\t"), (".csv", ";"), *((f".csv{how}", ",") for how in COMPRESS)]
+
+
+@pytest.mark.parametrize(("suffix", "separator"), TEXTS)
 def test_separators_and_compressed_files(tmp_path: Path, suffix: str, separator: str) -> None:
     FRAME.drop(columns="town").to_csv(tmp_path / "plain.csv", index=False)
     text = FRAME.drop(columns="town").to_csv(index=False, sep=separator)
     file = tmp_path / f"other{suffix}"
-    file.write_bytes(gzip.compress(text.encode()) if suffix.endswith("gz") else text.encode())
+    file.write_bytes(COMPRESS.get(file.suffix, bytes)(text.encode()))
     words = ("--separator", ";") if separator == ";" else ()
     run("train", tmp_path / "plain.csv", "-o", tmp_path / "m")
     told = data("evaluate", tmp_path / "m.refsolve", file, *words)
@@ -205,9 +224,13 @@ def test_separators_and_compressed_files(tmp_path: Path, suffix: str, separator:
     if words:
         assert "--separator ';'" in refused("train", file)
         assert "expected one character" in refused("train", file, "--separator", ";;")
-    if suffix.endswith("gz"):
-        file.write_bytes(b"no gzip")
-        assert "that gzip compressed" in refused("train", file)
+    if file.suffix in COMPRESS:
+        for broken in (b"damaged", file.read_bytes()[:-20]):
+            file.write_bytes(broken)
+            assert "expected one table, compressed as its suffix says" in refused("train", file)
+    if file.suffix == ".zip":
+        file.write_bytes(zipped(text.encode(), "another.csv"))
+        assert "it holds 2 files" in refused("train", file)
 
 
 def test_booleans_dates_and_names(csv: Path) -> None:

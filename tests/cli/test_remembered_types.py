@@ -9,10 +9,10 @@ import pytest
 from _commands import refused
 
 from verification.app import csv_file
+from verification.app.column_checks import without_identifiers
 from verification.app.dataset import Examples, Known, Roles
 from verification.app.io import read
 from verification.app.model_file import load_model, packed
-from verification.app.preprocessing import without_names
 from verification.app.trained_model import Model
 from verification.app.training import train
 from verification.errors import DataFileError
@@ -187,7 +187,7 @@ def test_commas_in_numbers_are_no_categories(tmp_path: Path, column: list[str]) 
     if "1,500" in column:  # thousands alone may be lists, too
         column = ["1,234.5", "1,234,567.5"]
     path = file(tmp_path, "t", column * 10)
-    assert without_names(read(path), ("auto",)).X.shape[1] == 2
+    assert without_identifiers(read(path), ("auto",)).X.shape[1] == 2
     with pytest.raises(DataFileError, match=r"column 'c': expected a number, got .*; write numbers with a dec"):
         fitted(path, "auto")
     model, _ = fitted(path, "c")

@@ -8,7 +8,10 @@ import pytest
 
 from verification import checks, verify
 from verification.certificates import certify, extended, text
+from verification.external import wire
+from verification.external.serve import Server
 from verification.faulty_solvers import memory
+from verification.kit.signatures import full_name
 from verification.kit.solver_call import Caller
 from verification.problems.problem import fast_candidate, lookup
 from verification.selftest import stopped, written
@@ -100,7 +103,10 @@ def test_float32_answers_are_said_once_and_judged_as_such():
     report = verify(single, SIMPLEX, checks=["certified_gap"], shrink=False)
     assert report.counts["fail"] == 1
     assert "--dtype float32" in report.failures[0].message
-    assert verify(single, SIMPLEX, checks=["certified_gap"], dtype="float32").ok
+    others = {reason for said in report.tally.reasons.values() for reason in said if "float32" in reason}
+    assert len(others) == 1  # in the same words each time
+    for isolate in (False, True):
+        assert verify(single, SIMPLEX, checks=["certified_gap"], dtype="float32", isolate=isolate).ok
 
 
 def test_flushed_subnormals_are_one_finding():
@@ -147,8 +153,13 @@ def test_what_takes_nothing_by_name_is_called_by_position():
     loss.__qualname__ = positional.__qualname__ = "loss"
     report = verify(positional, "softmax.gradient", checks=["ties"])
     assert report.ok
+    request = {"params": {"y": 0, "costs": None, "sample_weight": None}, "arrays": {"scores": wire.array(np.zeros(2))}}
+    answer = Server(positional, lookup("softmax.gradient")).answer(request)  # in a process of its own
+    assert wire.decode(answer["x"], "x").tolist() == [-0.5, 0.5]
     assert report.candidate.endswith("<wrapper of loss>")
     assert report.settings["solver"] == ""
+    globals()["slope"] = positional
+    assert full_name(positional) == (__name__, "slope")
 
 
 def test_every_port_that_is_written_is_one_and_the_right_ones_pass():

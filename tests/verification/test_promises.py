@@ -258,6 +258,11 @@ def test_a_reason_stands_once_with_its_checks():
     failed = [int(text.split()[0]) for text in cells if "fail" in text]
     assert sum(failed) == report.counts["fail"] + report.counts["crash"]
     assert sum(int(row[1]) for row in shown.rows) == sum(map(sum, (c.values() for c in said.values())))
+    late = {"left out: x5 may take 0.1 s": 2, "left out: x16 may take 1e-3 s": 1, "other": 1}
+    report.tally.reasons = {("skipped", "ties"): late}
+    assert [row[1:] for row in unjudged_table(report).rows] == [
+        ("3", "ties", "left out: x5 may take 0.1 s; 1 more differ in numbers"), ("1", "ties", "other"),
+    ]  # fmt: skip
 
 
 def test_on_the_command_line_and_again_from_the_file(tmp_path, monkeypatch):

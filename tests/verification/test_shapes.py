@@ -1,4 +1,5 @@
 import itertools
+import time
 
 import numpy as np
 import pytest
@@ -183,6 +184,26 @@ def test_slow_candidates_are_spared_and_it_is_said(monkeypatch):
     assert report.ok
     assert left
     assert "x131" in "".join(r.message for r in left)
+
+
+def test_candidates_that_compile_each_size_are_spared_and_it_is_said(monkeypatch):
+    monkeypatch.setattr(check, "COMPILING", 0.1)
+    monkeypatch.setattr(check, "COMPILED", 0.005)
+    seen = set()
+
+    def compiles(a, r):
+        if a.shape not in seen:
+            end = time.process_time() + 0.02
+            while time.process_time() < end:
+                pass
+        seen.add(a.shape)
+        return ports.simplex_by_sorting(a, r)
+
+    report = verify(compiles, "simplex.projection", checks=["shapes"], batch=False, shrink=False)
+    assert report.ok
+    assert len(seen) < 40
+    said = [reason for found in report.tally.reasons.values() for reason in found]
+    assert "left out: each new size seems to be compiled, 0.1 s in all" in said
 
 
 @pytest.mark.parametrize("name", ports.RIGHT)

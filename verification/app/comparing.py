@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from fast.data import parts
+from verification.app.column_checks import doubts, without, without_identifiers
 from verification.app.console import Task, say
 from verification.app.data_options import common_classes, one_against_rest
 from verification.app.dataset import Examples, Known, Roles
 from verification.app.io import read
-from verification.app.preprocessing import numbers, transformer, without_names
+from verification.app.preprocessing import numbers, transformer
 from verification.app.rows import Kept
 from verification.app.rows import run as rows_run
 from verification.app.training import unfitted
@@ -58,6 +59,7 @@ class Settings:
     impute: str | None = None
     categories: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
     positive: str | None = None
     privileged: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
@@ -98,9 +100,9 @@ def load(
         raise InvalidArgumentError(
             f"splits={settings.splits} goes with one file, of which parts are drawn; leave --splits out"
         )
-    roles = Roles(settings.label, ignore=settings.ignore, privileged=settings.privileged, header=settings.header,
-                  features=settings.features, index_base=settings.index_base, separator=settings.separator,
-                  drop_unlabelled=settings.drop_unlabelled,
+    roles = Roles(settings.label, ignore=settings.ignore, keep=settings.keep, privileged=settings.privileged,
+                  header=settings.header, features=settings.features, index_base=settings.index_base,
+                  separator=settings.separator, drop_unlabelled=settings.drop_unlabelled,
                   categories=tuple(settings.categories))  # fmt: skip
     bare = replace(roles, privileged=(), spare=settings.privileged)  # of the test part
     if settings.gram is not None:
@@ -117,7 +119,10 @@ def load(
             say(part.taken)
             part = one_against_rest(part, settings.positive)
         others.append(part)
-    whole = without_names(one_against_rest(whole, settings.positive), settings.categories)
+    given = len(whole.apart)
+    whole = without_identifiers(one_against_rest(whole, settings.positive), settings.categories, settings.keep)
+    others = [None if other is None else without(other, whole.apart[given:]) for other in others]
+    say(*doubts(whole))
     missing = sum(other is None for other in others)
     if settings.rare_classes is not None and missing < 2:
         raise InvalidArgumentError("--rare-classes goes with one file, of which parts are drawn; leave it out")

@@ -69,7 +69,8 @@ def document(
     shown = ", ".join(
         f"{c:.1f} ({head})" for head, c in zip(rows[0].columns, constant, strict=True) if np.isfinite(c)
     )
-    note += f" Always the most frequent classes: {shown}; what is worse is marked !."
+    if shown:
+        note += f" Always the most frequent classes: {shown}; what is worse is marked !."
     if paper is not None:
         note += " Behind / what the paper printed, on its own features."
     if settings.splits > 1:

@@ -44,7 +44,7 @@ class Columns:
         """The roles of columns among these options."""
         for name in {each.name for each in fields(Roles)} - set(more):
             if (value := getattr(self, name, None)) is not None:
-                several = name in ("features", "ignore", "privileged", "categories")
+                several = name in ("features", "ignore", "keep", "privileged", "categories")
                 more[name] = words(value) if several else value
         return Roles(**more)
 
@@ -95,6 +95,10 @@ class Prepared(Labelled):
     categories: str | None = option(
         "Features that are categories, comma-separated, or auto: all that hold text."
     )
+    keep: str | None = option(
+        "Features, comma-separated, that stay although they look like identifiers: whole numbers that tell rows apart, "
+        "and of --categories auto names."
+    )
     rare_classes: str | None = option(
         "Of classes with too few examples to draw parts: drop leaves the examples out, merge makes one class of them, "
         "other. Default: they are refused."
@@ -106,8 +110,8 @@ class DataFile:
     """Examples, and perhaps their labels."""
 
     file: Path = argument(
-        "Examples: .csv, .tsv (also .gz), .parquet, .feather, .npz or .mat (arrays X and y), .svm; features alone: "
-        ".npy, .safetensors, .h5, .npz of scipy; or a folder of parts."
+        "Examples: .csv, .tsv (also .gz, .bz2, .xz, .zip), .parquet, .feather, .npz or .mat (arrays X and y), .svm; "
+        "features alone: .npy, .safetensors, .h5, .npz of scipy; or a folder of parts."
     )
 
 

@@ -21,7 +21,8 @@ class Roles:
     """Which columns (names or positions), or arrays of .npz and .mat, are no features.
 
     ``label``: default the last column, the array ``y``. ``privileged``: features of training alone;
-    one array in .npz and .mat. ``ignore`` has to be there, ``spare`` may be. ``labelled``: whether examples
+    one array in .npz and .mat. ``ignore`` has to be there, ``spare`` may be; ``keep`` are features even if a data frame
+    stored them as its index. ``labelled``: whether examples
     without a label are wrong. ``labels``, where an example has several: their columns, or the array of the
     indicator (default ``Y``). ``features``: the columns, or the array, tensor or dataset, of features; default
     all that have no other role, ``X``. ``header``: whether the first row of a CSV file has names, ``index_base``:
@@ -36,6 +37,7 @@ class Roles:
     group: str | None = None
     privileged: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
     spare: tuple[str, ...] = ()
     labelled: bool = True
     labels: tuple[str, ...] | None = None

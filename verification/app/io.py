@@ -58,7 +58,7 @@ def read(
 
     Parameters
     ----------
-    path : ``.csv`` (comma separated), ``.tsv``, both also as ``.gz``, a Parquet or Arrow file, ``.npz`` or ``.mat``
+    path : ``.csv`` (comma separated), ``.tsv``, both also compressed, a Parquet or Arrow file, ``.npz`` or ``.mat``
         (arrays ``X`` and ``y``; or .npz by `scipy.sparse.save_npz`), ``.npy``, ``.safetensors``, ``.h5`` (a matrix of
         features), ``.svm`` / ``.svmlight`` / ``.libsvm``, ``.txt`` (svm after a line with the numbers of rows, features
         and labels), or a folder of parts. Several labels of an example: columns of 0 and 1, an array ``Y`` of them or
@@ -83,7 +83,8 @@ def read(
             found = (_table_file if tables else _matrix_file)(source, own, known)
         elif suffix not in SUFFIXES:
             raise DataFileError(
-                f"cannot read {source}: the suffix {suffix!r} is not one of {', '.join(SUFFIXES)}"
+                f"cannot read {source}: the suffix {suffix!r} is not one of {', '.join(SUFFIXES)}; pandas reads many "
+                "others, and DataFrame.to_parquet writes what is read here"
             )
         else:
             check_regular(source)
@@ -174,7 +175,7 @@ def _file(source: Path, suffix: str, roles: Roles, known: Known) -> Examples:
 
 
 def _table_file(source: Path, roles: Roles, known: Known) -> Examples:
-    found = _examples(read_columns(source, (*roles.named, *roles.features)), roles, known)
+    found = _examples(read_columns(source, (*roles.named, *roles.features, *roles.keep)), roles, known)
     import pyarrow as pa  # which is there: columns were read
 
     pa.default_memory_pool().release_unused()
@@ -206,7 +207,7 @@ def _examples(table: Table, roles: Roles, known: Known) -> Examples:
     spare = [c for c in roles.spare if c in names and c not in apart]
     if table.named or len(names) - len(apart) - len(spare) == known.n_features:
         apart += spare
-    stored = [name for name in table.stored if name not in (*apart, *chosen)]
+    stored = [name for name in table.stored if name not in (*apart, *chosen, *roles.keep)]
     kept = chosen or [name for name in names if name not in (*apart, *stored)]
     if not kept:
         raise DataFileError(f"{table.source} has no features; expected a column that has no role")

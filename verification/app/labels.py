@@ -20,7 +20,7 @@ UNKNOWN = "(missing)"
 #: A label is a number or a name; one that is longer is a part of the file that went astray.
 LONGEST_LABEL = 1000
 #: More classes than this are believed of numbers only where each has two examples on average.
-MANY_CLASSES = 100
+MANY_CLASSES = 10
 #: Whole numbers in plain decimal notation: 7, -1, +1, 2.0; not 07, 1e3 or 1_0.
 _WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.0*)?", re.ASCII)
 _NUMBER = re.compile(
@@ -155,8 +155,9 @@ def _numbers(source: Path, y: np.ndarray, place: Place, known: bool) -> np.ndarr
     if classes > MANY_CLASSES and 2 * classes > len(y) and not known:
         raise DataFileError(
             f"{source}: {classes} different numbers are the labels of {len(y)} examples; expected "
-            "classes with more than one example each: name the label with --label, or, if these are "
-            "the names of classes, write them as text (c17 instead of 17)"
+            "classes with more than one example each: counts and measurements are put into classes first, or "
+            "another label is named with --label; if these are the names of classes, write them as text (c17 instead "
+            "of 17)"
         )
     return y
 

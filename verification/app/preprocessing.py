@@ -9,12 +9,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from verification.app.console import say
 from verification.app.dataset import Examples
 from verification.app.labels import UNKNOWN, is_number, listed
 from verification.app.tables import plain
@@ -33,8 +31,6 @@ SCALINGS: dict[str, tuple[str, ...]] = {
 FILLS = ("mean", "median", "most_frequent")
 #: A column of text with more values than this is a name or an identity, no category.
 MOST_CATEGORIES = 1000
-#: So is one with more values than `FEW`, and on average fewer rows of each than `ROWS_EACH`.
-FEW, ROWS_EACH = 20, 3
 COMMA = re.compile(
     r"[+-]?([0-9]+|[0-9]{1,3}([.' \u00a0\u202f][0-9]{3})+),[0-9]+|[+-]?[0-9]{1,3}(,[0-9]{3})+\.[0-9]+", re.ASCII
 )
@@ -58,25 +54,7 @@ def scaler(name: str, sparse: bool) -> Any:
     return MaxAbsScaler() if name == "maxabs" else None
 
 
-def without_names(examples: Examples, categories: Sequence[str]) -> Examples:
-    """Examples without text that is nearly different in every row, such as names, where categories are "auto"."""
-    if examples.sparse or list(categories) != ["auto"]:
-        return examples
-    frame, left = examples.X, []
-    for name in frame.columns:
-        if frame[name].dtype == object and not _no_text(frame[name]):
-            found = frame[name].dropna()
-            different = found.nunique()
-            if different > MOST_CATEGORIES or (different > FEW and len(found) < ROWS_EACH * different):
-                left.append(name)
-                say(f"{name} left out: {different} different texts in {len(found)} rows are names, no categories "
-                    f"(--categories {name} takes them all the same)")  # fmt: skip
-    if not left:
-        return examples
-    return replace(examples, X=frame.drop(columns=left), apart=(*examples.apart, *left))
-
-
-def _no_text(column: Any) -> str:
+def no_text(column: Any) -> str:
     """What a column of text holds, if it is dates, or numbers with commas."""
     first = [text for text in column if text is not None][:100]
     if first and all(DATE.match(text) for text in first):
@@ -185,7 +163,7 @@ def _words(column: Any) -> np.ndarray:
 def _chosen(frame: pd.DataFrame, categories: Sequence[str]) -> tuple[str, ...]:
     if list(categories) == ["auto"]:
         texts = (name for name in frame.columns if frame[name].dtype == object)
-        return tuple(name for name in texts if not _no_text(frame[name]))
+        return tuple(name for name in texts if not no_text(frame[name]))
     if unknown := [name for name in categories if name not in frame.columns]:
         raise InvalidArgumentError(
             f"categories name {unknown}, which are no features; the features are "
@@ -217,7 +195,7 @@ def check(examples: Examples, categories: Sequence[str], filled: bool) -> None:
         if column.dtype == object:
             texts = [i for i, v in enumerate(column) if v is not None]
             i = next((i for i in texts if not is_number(column[i])), texts[0] if texts else 0)
-            if kind := _no_text(column):
+            if kind := no_text(column):
                 fix = {
                     "date": "got the date {!r}; write what matters of it as numbers, such as year and month, in "
                     f"columns of their own, and --ignore {name}",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import io
+import lzma
 import re
+import zipfile
 import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +27,8 @@ from verification.errors import DataFileError, InvalidArgumentError
 LOOKED_AT = 200
 #: Columns of Parquet that are read at once: at least these, and all of them in this many passes.
 AT_ONCE, PASSES = 8, 16
+#: What is raised for compressed bytes that are damaged.
+BROKEN = (zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 #: What pandas calls the first columns where it wrote an index without a name, and read it again.
 UNNAMED = re.compile(r"|Unnamed: \d+(\.\d+)*")
 LEFT_OUT = "{!r} left out: the index of a data frame"
@@ -31,8 +36,9 @@ LEFT_OUT = "{!r} left out: the index of a data frame"
 PLAIN = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?", re.ASCII)
 #: First cells of a column of labels that no class is called.
 LABELS = ("label", "labels", "class", "target", "y", "category", "group")
-#: Suffixes of tables in text, and what separates their fields where nothing else is said.
-SEPARATORS = {".csv": ",", ".tsv": "\t", ".csv.gz": ",", ".tsv.gz": "\t"}
+#: Suffixes of tables in text, which may be compressed, and what separates their fields where nothing else is said.
+COMPRESSED = (".gz", ".bz2", ".xz", ".zip")
+SEPARATORS = {kind + how: sign for how in ("", *COMPRESSED) for kind, sign in ((".csv", ","), (".tsv", "\t"))}
 
 
 @dataclass(frozen=True)
@@ -217,21 +223,32 @@ def as_csv(source: Path, separator: str | None) -> Path:
             f"separator is {separator!r}; expected one character, or tab: --separator ';'"
         )
     own = separator or SEPARATORS.get(kind_of(source), ",")
-    if own == "," and not kind_of(source).endswith(".gz"):
+    if own == "," and not kind_of(source).endswith(COMPRESSED):
         return source
     found = Commas(source)
     found.separator = own
     return found
 
 
+def _decompressed(data: bytes, suffix: str) -> bytes:
+    """The bytes of the one file that is compressed."""
+    if suffix != ".zip":
+        return {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}[suffix](data)
+    with zipfile.ZipFile(io.BytesIO(data)) as held:
+        names = [name for name in held.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
+        if len(names) != 1:
+            raise ValueError(f"it holds {len(names)} files")
+        return held.read(names[0])
+
+
 def _commas(source: Path, separator: str) -> bytes:
     text = source.read_bytes()
-    if kind_of(source).endswith(".gz"):
+    if kind_of(source).endswith(COMPRESSED):
         try:
-            text = gzip.decompress(text)
-        except (OSError, EOFError, zlib.error) as error:
+            text = _decompressed(text, source.suffix.lower())
+        except (OSError, EOFError, ValueError, RuntimeError, NotImplementedError, *BROKEN) as error:
             raise DataFileError(
-                f"cannot read {source}: {error}; expected a table that gzip compressed"
+                f"cannot read {source}: {error}; expected one table, compressed as its suffix says"
             ) from None
     if separator == ",":
         return text

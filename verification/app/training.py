@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from verification.app.column_checks import doubts
 from verification.app.console import check_file, make_folder, say, stage
 from verification.app.dataset import Examples
 from verification.app.labels import listed
@@ -19,7 +20,7 @@ from verification.app.model_file import SUFFIX, packed
 from verification.app.multilabel import aligned
 from verification.app.path import Path, fit_path
 from verification.app.plots import pictures
-from verification.app.preprocessing import numbers, transformer, without_names
+from verification.app.preprocessing import numbers, transformer
 from verification.app.trained_model import Model
 from verification.errors import DataFileError, InvalidArgumentError
 from verification.report.document import Block, Cell, Document, Paragraph, number, seconds, table
@@ -109,9 +110,10 @@ def _undrawn(examples: Examples, fraction: float) -> str:
     names, counts = np.unique(np.asarray(examples.y), return_counts=True)
     rare = [f"{name!s:.40}" for name, n in zip(names, counts, strict=True) if n < 2]
     if rare:
+        counted = "; if these are counts or measurements, put them into classes first, or name another --label"
         return text + (
             f"{listed(rare)} of {len(names)} classes have one example; expected two of each: --rare-classes "
-            "drop or merge, or examples of their own with --test"
+            "drop or merge, or examples of their own with --test" + counted * (names.dtype.kind in "iu")
         )
     return text + (
         f"{len(names)} classes and {len(examples.X)} examples; expected a part that holds each class: another "
@@ -153,7 +155,7 @@ def train(
     Cs = (C,) if isinstance(C, int | float) else tuple(C)
     classifier = new_classifier(model, C=Cs[0], **parameters)
     _check_classes(examples, test, model)
-    examples = without_names(examples, categories)
+    doubtful = doubts(examples)
     transform = transformer(examples, scale, impute, categories)
     made = unfitted(examples, transform, scale, impute)
     X = made.fed(examples)
@@ -185,7 +187,7 @@ def train(
         if type(error).__module__.partition(".")[0] == "fast":
             raise
         raise DataFileError(f"{examples.source} cannot be trained on: {error}") from error
-    advice = _advice(caught, told)
+    advice = [*_advice(caught, told), *doubtful]
     estimator = classifier if transform is None else make_pipeline(transform, classifier)
     fitted = replace(made, estimator=estimator)
     bare = replace(made, estimator=classifier, scale="none", columns=None, impute=None, categories={}, booleans=())

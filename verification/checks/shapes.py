@@ -53,6 +53,8 @@ FACETS = 260
 IN_ALL, MORE = 2.0, 0.01
 #: A call that takes so many seconds, and three times its forecast, is timed once more.
 COMPILED = 0.02
+#: Seconds that calls of new sizes may take longer than their repetition in all, once so many did: each is compiled.
+COMPILING, ANEW = 20.0, 8
 #: Of what grows with the square of n, seconds over n^2 at least: what a short call takes besides does not grow.
 PAIR = 2e-9
 
@@ -63,11 +65,15 @@ Sizes = tuple[int, int, int]
 
 @dataclass
 class Speed:
-    """Seconds left for a candidate, of its calls by size (apart: the first ones), and what is left out, and why."""
+    """Seconds left for a candidate, of its calls by size (apart: the first ones), and what is left out, and why.
+
+    ``anew``: how much longer than their repetition the calls took that were timed once more.
+    """
 
     left: float = field(default_factory=lambda: IN_ALL)
     calls: dict[bool, tuple[dict[Sizes, float], list[float]]] = field(default_factory=dict)
     refused: dict[Sizes, str] = field(default_factory=dict)
+    anew: list[float] = field(default_factory=list)
 
 
 #: What is known of a candidate's speed. It is kept: what was left out of one run is of the next, so that
@@ -234,11 +240,14 @@ def answered(
     if sizes not in speed.refused:
         late = takes > speed.left
         speed.refused[sizes] = f"left out: {shape} may take {takes:.2g} s a call" if late else ""
+        if len(speed.anew) >= ANEW and sum(speed.anew) > COMPILING:
+            speed.refused[sizes] = f"left out: each new size seems to be compiled, {COMPILING:g} s in all"
     if speed.refused[sizes]:
         raise NotApplicableError(speed.refused[sizes])
     answer, seconds = _timed(call, given)
     if seconds > max(COMPILED, 3 * takes):  # a kernel for arguments of other types was compiled
         answer, again = _timed(call, given)
+        speed.anew.append(seconds - again)
         seconds = min(seconds, again)
     if len(warm) > 1:  # the first ones compile
         speed.left -= seconds

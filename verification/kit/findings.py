@@ -33,23 +33,26 @@ def once(
         return judged
     if _single(call, instance):
         message = f"{SINGLE} (here: {judged.message})"
-        return _first(call, "single", replace(judged, message=message))
+        return _first(call, SINGLE, replace(judged, message=message))
     if _small(instance) and not _subnormal(call, instance):
         with tolerance.flushed():
             forgiven = again()
         if forgiven.ok:
             message = f"{TINY} (here: {judged.message})"
-            return _first(call, "tiny", replace(judged, message=message))
+            return _first(call, TINY, replace(judged, message=message))
     return judged
 
 
-def _first(
-    call: Caller, name: str, finding: Judgement, otherwise: Judgement | None = None
-) -> Judgement:
-    if name not in call.said:
-        call.said.add(name)
+def before(cause: str) -> Judgement:
+    """Of what a cause that was said explains, in the same words each time, so that reports count it once."""
+    return Judgement(Verdict.SKIPPED, message=f"as said before: {cause}")
+
+
+def _first(call: Caller, cause: str, finding: Judgement, otherwise: Judgement | None = None) -> Judgement:
+    if cause not in call.said:
+        call.said.add(cause)
         return finding
-    return otherwise or Judgement(Verdict.SKIPPED, message="as said before: " + finding.message)
+    return otherwise or before(cause)
 
 
 def _single(call: Caller, instance: Instance) -> bool:

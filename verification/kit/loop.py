@@ -182,9 +182,9 @@ def verify(
             from verification.external import External, isolated
 
             if not isinstance(candidate, External):
-                dtype = getattr(candidate, "dtype", None)
+                own = getattr(candidate, "dtype", None)
                 candidate = stack.enter_context(isolated(candidate, task, timeout=timeout))
-                candidate.dtype = dtype  # type: ignore[attr-defined]
+                candidate.dtype = own  # type: ignore[attr-defined]
         call = Caller(candidate, task, timeout, batch, promised, refusing)
         call.keep = keep
         call.dtype = call.dtype if dtype is None else precision.Rounded(dtype).dtype
@@ -301,9 +301,8 @@ def run_one(name: str, check: Check, call: Caller, instance: Instance) -> Result
             call.refusals.refuse(instance, str(error))
     except CandidateError as error:
         late = isinstance(error, CandidateTimeoutError)
-        if "single" in call.said and not late:  # float32 overflows where the input does not
-            skipped = Judgement(Verdict.SKIPPED, message="the answers are float32, as said before")
-            return Result.of(name, instance, skipped)
+        if findings.SINGLE in call.said and not late:  # float32 overflows where the input does not
+            return Result.of(name, instance, findings.before(findings.SINGLE))
         verdict, rows = Verdict.TIMEOUT if late else Verdict.CRASH, error.asked and error.asked[0]
         judgement = Judgement(verdict, message=str(error), rows=rows or ())
     if call.last is not None and not refused:

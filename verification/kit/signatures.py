@@ -10,14 +10,16 @@ from verification.problems.problem import Problem
 
 
 def full_name(function: Callable[..., Any]) -> tuple[str, str]:
-    """Module and qualified name of a function, or of an object that is called like one."""
+    """Module and qualified name of a function, or of an object that is called like one, by which it is found there."""
     qualified = getattr(function, "__qualname__", None) or type(function).__qualname__
     module = getattr(function, "__module__", None) or "builtins"
     found: Any = sys.modules.get(module)
     for part in qualified.split("."):
         found = getattr(found, part, None)
-    if found is not None and found is getattr(function, "__wrapped__", None):
-        qualified = f"<wrapper of {qualified}>"  # jax.grad(f) has the name of f
+    if found is not function and module in sys.modules:  # jax.grad(f) has the name of f
+        own = [name for name, value in vars(sys.modules[module]).items() if value is function]
+        if own or (found is not None and found is getattr(function, "__wrapped__", None)):
+            qualified = own[0] if own else f"<wrapper of {qualified}>"
     return module, qualified
 
 

@@ -249,7 +249,7 @@ class Caller:
         self.wait = Wait(clock.start, limit, params)
         try:
             with _alarm(clock, KILLING if program else 0.0), np.errstate(), self._observed():
-                output = self._output(args, kwargs)
+                output = self.output(args, kwargs)
         except CandidateTimeoutError:
             self.timeouts += 1
             raise
@@ -290,7 +290,7 @@ class Caller:
             if after[1:] != float_state.USUAL[1:]:
                 float_state.restore()
 
-    def _output(self, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    def output(self, args: list[Any], kwargs: dict[str, Any]) -> Any:
         """What is returned; a function that takes nothing by name, such as jax.grad(f), gets all by place."""
         try:
             return self.function(*args, **kwargs)

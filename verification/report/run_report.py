@@ -5,6 +5,7 @@ Skipped and uncertain results are counted and shown with their reasons in every 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -29,6 +30,7 @@ from verification.verdicts.verdict import Result, Terms, Verdict
 
 #: Reasons that are shown, and checks that are named beside one.
 REASONS, CHECKS = 12, 3
+NUMBERS = re.compile(r"[0-9][0-9.]*(e[-+]?[0-9]+)?")
 #: Rows of a table of families.
 ROWS = 12
 
@@ -223,17 +225,22 @@ def mark(counts: Mapping[str, int], undecided: int = 0) -> Cell:
 def unjudged_table(report: Run) -> Table | None:
     """Skipped and inconclusive results, a row per reason with the checks that it is of; None if there are none."""
     found: dict[tuple[str, str], Counter[str]] = {}
+    texts: dict[str, list[str]] = {}  # those that differ in numbers alone are one reason
     for (verdict, check), said in report.tally.reasons.items():
         if not Verdict(verdict).is_bad:
             for reason, n in said.items():
-                found.setdefault((verdict, reason), Counter())[check] += n
+                same = NUMBERS.sub("#", reason)
+                found.setdefault((verdict, same), Counter())[check] += n
+                texts.setdefault(same, []).append(reason)
     order = sorted(found, key=lambda key: (key[0] != Verdict.INCONCLUSIVE.value, -found[key].total()))
     rows: list[tuple[str | Cell, ...]] = []
     for verdict, reason in order[:REASONS]:
         each = found[verdict, reason]
         checks = ", ".join(each) if len(each) <= CHECKS else f"{len(each)} checks"
         cell = Cell(verdict, _TONES[Verdict(verdict)])
-        rows.append((cell, str(each.total()), checks, reason or "no reason given"))
+        first, *others = dict.fromkeys(texts[reason])
+        more = f"; {len(others)} more differ in numbers" if others else ""
+        rows.append((cell, str(each.total()), checks, first + more if first else "no reason given"))
     if rest := order[REASONS:]:
         total = sum(found[key].total() for key in rest)
         rows.append((Cell("", "dim"), str(total), "", f"{len(rest)} other reasons, in the JSON report"))

@@ -95,7 +95,7 @@ def compare(options: Options) -> Document:
     labels = (o.labels_file, o.validation_labels, o.test_labels)
     same = ("extend_grid", "tol", "scale", "splits", "seed", "label", "gram", "impute", "positive", "header",
             "index_base", "separator", "rare_classes", "drop_unlabelled")  # fmt: skip
-    several = ("categories", "ignore", "privileged", "features")
+    several = ("categories", "ignore", "keep", "privileged", "features")
     given: dict[str, Any] = {name: getattr(o, name) for name in same}
     given |= {name: words(getattr(o, name)) for name in several}
     bias = o.paper_dataset is None and o.gram is None

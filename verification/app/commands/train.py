@@ -93,6 +93,7 @@ def train(options: Options) -> Document:
         refsolve train songs.csv --model multilabel --labels sad,loud,fast
         refsolve train embeddings.npy labels.npy --scale none
     """
+    from verification.app.column_checks import without, without_identifiers
     from verification.app.dataset import Known
     from verification.app.io import read
     from verification.app.model_card import checksum, with_card
@@ -116,14 +117,16 @@ def train(options: Options) -> Document:
     with stage(f"read {o.file}"), imported_beside(o.file, *LATER):
         examples = read(o.file, roles, None, o.labels_file)
     say(examples.taken)
-    examples = common_classes(one_against_rest(examples, o.positive), o.rare_classes, 2)
+    given_apart = len(examples.apart)
+    examples = without_identifiers(one_against_rest(examples, o.positive), words(o.categories), words(o.keep))
+    examples = common_classes(examples, o.rare_classes, 2)
     target = o.output or o.file.with_suffix(SUFFIX)
     target = check_target(target, o.force)  # now: a file that is not there has no folder to be made
     judged_on = None
     if o.test is not None:
         judged_on = read(o.test, roles, Known.of(examples), o.test_labels)
         say(judged_on.taken)
-        judged_on = one_against_rest(judged_on, o.positive)
+        judged_on = without(one_against_rest(judged_on, o.positive), examples.apart[given_apart:])
     elif o.holdout is not None:
         examples, judged_on = split_holdout(examples, o.holdout, o.seed)
     bias = (
