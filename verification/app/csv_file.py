@@ -226,7 +226,7 @@ def _arrow(source: Path) -> _Arrow | None:
     """None where pyarrow is missing, or the file is one that Python's reader has to judge."""
     try:
         import pyarrow as pa
-        import pyarrow.csv  # noqa: F401
+        import pyarrow.csv
     except ImportError:
         return None
     top, more = b"", False

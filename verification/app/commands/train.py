@@ -24,8 +24,7 @@ from verification.report.document import Document
 app = typer.Typer(add_completion=False)
 #: What training imports after the file was read.
 LATER = ("sklearn.model_selection", "sklearn.pipeline", "fast.estimators.multiclass",
-         "fast.estimators.topk_logistic_regression", "matplotlib.figure", "matplotlib.backends.backend_svg",
-         "jinja2")  # fmt: skip
+         "fast.estimators.topk_logistic_regression", "jinja2")  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
