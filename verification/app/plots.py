@@ -58,7 +58,8 @@ def _classes(model: Model, judged: Examples) -> Iterator[Picture]:
     counts = np.bincount((np.repeat(y, k) * m + best.ravel()), minlength=m * m).reshape(m, m)
     among = f"among the {k} best" if k > 1 else "predicted"
     words = f"A row per true class, a column per class {among}."
-    yield matrix(f"Confusion matrix: the classes {among}", words, counts, model.names.tolist(), (f"class {among}", "true class"))
+    title, axes = f"Confusion matrix: the classes {among}", (f"class {among}", "true class")
+    yield matrix(title, words, counts, model.names.tolist(), axes)
 
 
 def _ranking(model: Model, judged: Examples) -> Iterator[Picture]:
