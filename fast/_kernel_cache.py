@@ -7,7 +7,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.registry import cpu_target
 
 from fast._interrupts import undisturbed
@@ -104,7 +104,25 @@ def say(what: str, folder: str, *more: object) -> None:
         _log.warning(what, folder, *more)
 
 
-def mending(dispatcher: Any, kernel: bool) -> None:
-    """Give a dispatcher that caches this cache."""
-    dispatcher._cache.__class__ = KernelCache if kernel else MendingCache
-    dispatcher._cache._cache_file.__class__ = CheckedFile
+class Unopened:
+    """The cache of a dispatcher until it is asked for: of hundreds of kernels a process calls some ten."""
+
+    def __init__(self, dispatcher: Any, kernel: bool, stamp: tuple) -> None:
+        self._of, self._kernel, self._stamp = dispatcher, kernel, stamp
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            self._of.enable_caching()
+        except RuntimeError:  # numba: "cannot cache function: no locator available"
+            self._of._cache = NullCache()
+            say(
+                "no writable cache folder for the kernels of %s: they compile anew in each process; "
+                "set NUMBA_CACHE_DIR to a folder of your own",
+                str(Path(__file__).parent),
+            )
+        else:
+            cache = self._of._cache
+            cache.__class__ = KernelCache if self._kernel else MendingCache
+            cache._cache_file.__class__ = CheckedFile
+            cache._cache_file._source_stamp = self._stamp
+        return getattr(self._of._cache, name)

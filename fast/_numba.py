@@ -7,14 +7,13 @@ import os
 import pkgutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
 import numba
 from numba.core import event
 
-from fast._kernel_cache import mending, say
+from fast._kernel_cache import Unopened
 
 #: Versions of numba whose inner classes `fast._compiler` is written for. With others numba compiles
 #: in its own way, which takes two to three times as long.
@@ -24,6 +23,7 @@ if WHOLES:
 
 _log = logging.getLogger("fast")
 _PACKAGE = __name__.partition(".")[0]
+_stats: dict[str, tuple] = {}
 
 # Sums may be reordered (so that they become SIMD), nothing else: inf and nan keep their meaning.
 REORDER = {"reassoc", "nsz"}
@@ -52,25 +52,17 @@ def njit(function: Callable | None = None, **options: Any) -> Any:
     """
     if function is None:
         return lambda decorated: njit(decorated, **options)
-    settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", "cache": True}
+    settings: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     settings |= {"fastmath": False, **options}  # unset, it would be inherited from the caller
-    own = "pipeline_class" in options
-    try:
-        dispatcher = numba.njit(**settings)(function)
-    except RuntimeError:  # numba: "cannot cache function: no locator available"
-        settings["cache"] = False
-        dispatcher = numba.njit(**settings)(function)
-        say(
-            "no writable cache folder for the kernels of %s: they compile anew in each process; "
-            "set NUMBA_CACHE_DIR to a folder of your own",
-            str(Path(__file__).parent),
-        )
+    cached, own = settings.pop("cache", True), "pipeline_class" in options
+    dispatcher = numba.njit(**settings)(function)
+    files = _files(function)
+    dispatcher.source_files = files
     if not numba.config.DISABLE_JIT:  # then it is the function itself
-        if settings["cache"]:
-            mending(dispatcher, own)
+        if cached:
+            dispatcher._cache = Unopened(dispatcher, own, _stamp(function, files))
         if own:
             dispatcher.__class__ = KernelDispatcher
-    _stamp(dispatcher, function)
     return dispatcher
 
 
@@ -121,16 +113,27 @@ def _of_module(module: ModuleType) -> set[str]:
     return _sources(vars(module).values())
 
 
-def _stamp(dispatcher: Any, function: Any) -> None:
-    """Make the cache of ``dispatcher`` depend on every file its code comes from."""
+def _files(function: Any) -> set[str]:
+    """All files that the code of ``function`` comes from."""
     known = function.__globals__.values()
     files = {function.__code__.co_filename} | _sources(known)
-    files = files.union(*(_of_module(item) for item in known if isinstance(item, ModuleType)))
-    dispatcher.source_files = files
-    cache_file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
-    if hasattr(cache_file, "_source_stamp"):
-        stats = [os.stat(name) for name in sorted(filter(None, files)) if os.path.exists(name)]
-        cache_file._source_stamp = tuple((s.st_mtime, s.st_size) for s in stats)
+    return files.union(*(_of_module(item) for item in known if isinstance(item, ModuleType)))
+
+
+def _stamp(function: Any, files: set[str]) -> tuple:
+    """What the cache depends on: times and sizes of the files, as they are now that they are imported."""
+    own = function.__code__.co_filename
+    _stats[own] = _stat(own)  # which may have been imported anew
+    for name in files - _stats.keys():
+        _stats[name] = _stat(name)
+    return tuple(_stats[name] for name in sorted(filter(None, files)) if _stats[name])
+
+
+def _stat(name: str) -> tuple:
+    if not os.path.exists(name):
+        return ()
+    found = os.stat(name)
+    return found.st_mtime, found.st_size
 
 
 class _SayOnce(event.Listener):

@@ -34,6 +34,23 @@ class WithOnes(Source):
         return self.source.place(row)
 
 
+def with_room(n: int, d: int) -> Any:
+    """An (n, d) array to be filled, of which `with_ones` makes no copy: its ones stand beside it."""
+    held = np.empty((n, d + 1))
+    held[:, d] = 1.0
+    return held[:, :d]
+
+
+def whole(X: Any) -> Any:
+    """The array of which X is all but a last column of ones, None where there is none."""
+    held = getattr(X, "base", None)
+    if type(X) is not np.ndarray or type(held) is not np.ndarray or X.ndim != 2:
+        return None
+    beside = held.shape == (len(X), X.shape[1] + 1) and held.flags.c_contiguous
+    beside = beside and (X.ctypes.data, X.strides, X.dtype) == (held.ctypes.data, held.strides, held.dtype)
+    return held if beside and (held[:, -1] == 1.0).all() else None
+
+
 def with_ones(X: Any, value: float = 1.0) -> Any:
     """X with a last column of ones, or another number; of a source in blocks another source."""
     if isinstance(X, DaskRows) and value == 1.0:
@@ -47,6 +64,8 @@ def with_ones(X: Any, value: float = 1.0) -> Any:
         return found
     if isinstance(X, Source):
         return WithOnes(X, value)
+    if value == 1.0 and (held := whole(X)) is not None:
+        return held
     ones = np.full((X.shape[0], 1), value, X.dtype)
     if hasattr(X, "tocsr"):
         return sp.csr_array(sp.hstack([X, sp.csr_array(ones)], format="csr"))

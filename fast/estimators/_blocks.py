@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from fast._validation import check_classes, label_array
 from fast.data import Source, rows
 from fast.data.columns import blocks, by_name
+from fast.data.constant import whole
 from fast.errors import InvalidParameterError
 from fast.estimators._settings import check_data, encode
 from fast.solvers.first_pass import examined
@@ -24,7 +25,8 @@ def checked(estimator: Any, X: Any, y: Any) -> tuple[Any, np.ndarray, np.ndarray
     """
     X = rows(X) if hasattr(X, "__dask_graph__") else X
     if not isinstance(X, Source) or X.in_memory:
-        X, y = check_data(estimator, X, y)
+        room = estimator.fit_intercept and estimator.kernel == "linear" and whole(X) is not None
+        X, y = check_data(estimator, X, y, order=None if room else "C")
         estimator.classes_, encoded = encode(y)
         return X, y, encoded
     y = X.labels if y is None else y

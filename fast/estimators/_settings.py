@@ -182,7 +182,7 @@ def check_count(name: str, value: Any, fix: str) -> int:
 
 
 def check_data(
-    estimator: Any, X: Any, y: Any, reset: bool = True, **options: Any
+    estimator: Any, X: Any, y: Any, reset: bool = True, order: str | None = "C", **options: Any
 ) -> tuple[Any, np.ndarray]:
     """Features as float32 or float64, C-contiguous or canonical CSR, of bounded magnitude, and labels."""
     y = X.labels if y is None and isinstance(X, Source) else y
@@ -192,9 +192,9 @@ def check_data(
         if known and not options and y.ndim == 1 and X.shape[:1] == y.shape:  # nothing to say of y
             if _plain(estimator, X, reset):
                 return X, y
-            X = checked_data(estimator, X, reset=reset, order="C")
+            X = checked_data(estimator, X, reset=reset, order=order)
         else:
-            X, y = checked_data(estimator, X, y, reset=reset, order="C", **options)
+            X, y = checked_data(estimator, X, y, reset=reset, order=order, **options)
     return settled("X", X), y
 
 

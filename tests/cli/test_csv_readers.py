@@ -95,6 +95,51 @@ def test_both_readers_find_the_same_cells(tmp_path: Path) -> None:
     assert min(gaps, padded) > 5
 
 
+LATE = {
+    "as numbers": ("3.5", 0),
+    "missing": ("NA", 1),
+    "infinite": ("inf", None),
+    "text": ("x", None),
+    "a plus": ("+2.5", 0),
+    "a padded number": ("007", 0),
+    "a space": (" 2.5", 0),
+}
+
+
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize("late", LATE)
+def test_a_large_file_has_the_cells_of_a_small_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: str, header: bool
+) -> None:
+    """Columns of numbers are read as such, and as text where something else stands far below."""
+    path, (cell, gaps) = tmp_path / "x.csv", LATE[late]
+    rows = [f"{i / 4},{i},a{i % 3},{-i / 3:.17g},{'NA' if i % 50 == 7 else i + 0.5}" for i in range(1, 900)]
+    rows[800] = ",".join([cell, *rows[800].split(",")[1:]])
+    path.write_bytes("\r\n".join(["u,v,w,x,y"] * header + rows).encode())
+    monkeypatch.setattr(csv_file, "BLOCK", 1 << 14)
+    monkeypatch.setattr(csv_file, "AT_ONCE", 1 << 10)
+    large, right = csv_file._arrow(path), csv_file._Python(path)
+    assert large is not None
+    types = [str(kind) for kind in large.table.schema.types]
+    assert ("double" in types) == (late != "text")
+    assert (len(large), large.width) == (len(right), right.width)
+    for j in range(5):
+        for first in (0, 1):
+            assert list(large.text(j, first)) == list(right.text(j, first))
+            numbers = large.numbers(j, first)
+            cells = ["nan" if cell == "NA" else cell for cell in right.text(j, first)]
+            if late not in ("infinite", "text") or j:
+                assert (numbers is None) == (j == 2 or (header and not first))
+            if numbers is not None:
+                np.testing.assert_array_equal(numbers, [float(cell) for cell in cells])
+            assert large.padded(j, first) == right.padded(j, first)
+        assert (large.head(j, 3), large.again(j)) == (right.head(j, 3), right.again(j))
+        assert large.head(j, 900) == right.head(j, 900)
+    found = large.numbers(0, int(header))
+    assert (found is None) == (gaps is None)
+    assert found is None or int(np.isnan(found).sum()) == gaps
+
+
 def test_rows_longer_than_a_block_and_quoted_names(tmp_path: Path) -> None:
     path, d = tmp_path / "wide.csv", 70_000
     rows = [",".join(f'"n, {j}"' for j in range(d)), *(",".join(["1.25", "-3"] * (d // 2)),) * 5]

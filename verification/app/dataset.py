@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fast.data.constant import whole
 from verification.app.labels import UNKNOWN
 from verification.errors import DataFileError
 
@@ -28,6 +29,7 @@ class Roles:
     all that have no other role, ``X``. ``header``: whether the first row of a CSV file has names, ``index_base``:
     at which index svm files begin; None where the file has to tell. ``separator``: between the fields of a table in
     text; None: by the suffix. ``drop_unlabelled``: rows of a table without a label are left out, not refused.
+    ``room``: numbers are held with room for a constant feature (`fast.data.constant.with_room`).
     ``categories``: features that are names, also where these are numbers; ``("auto",)``: of these, numbers with zeros
     before their digits.
     """
@@ -47,6 +49,7 @@ class Roles:
     separator: str | None = None
     drop_unlabelled: bool = False
     categories: tuple[str, ...] = ()
+    room: bool = False
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -188,13 +191,21 @@ class Examples:
         """Some of the examples."""
         return replace(
             self,
-            X=self.X[rows] if self.sparse else self.X.iloc[rows].reset_index(drop=True),
+            X=self.X[rows] if self.sparse else _rows(self.X, rows),
             y=None if self.y is None else self.y[rows],
             place=lambda i, name, place=self.place: place(int(rows[i]), name),  # type: ignore[misc]
             weight=None if self.weight is None else self.weight[rows],
             group=None if self.group is None else self.group[rows],
             Z=None if self.Z is None else self.Z.iloc[rows].reset_index(drop=True),
         )
+
+
+def _rows(frame: pd.DataFrame, rows: np.ndarray) -> pd.DataFrame:
+    """Some rows, with room for a constant feature where there was."""
+    held = whole(frame.to_numpy()) if (frame.dtypes == np.float64).all() else None
+    if held is None:
+        return frame.iloc[rows].reset_index(drop=True)
+    return type(frame)(held[rows][:, :-1], columns=frame.columns, copy=False)
 
 
 def _few(names: Sequence[str], kind: str, named: bool) -> str:

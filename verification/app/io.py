@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fast.data import COLUMNS, MATRICES, parts, rows
+from fast.data.constant import with_room
 from fast.errors import InvalidParameterError
 from verification.app import mat_file
 from verification.app.csv_file import SEPARATED
@@ -235,7 +236,7 @@ def _examples(table: Table, roles: Roles, known: Known) -> Examples:
         place,
         None if weight is None else _weights(table, weight),
         None if group is None else _groups(table, group),
-        _features(table, privileged, roles, Known(), notes) if privileged else None,
+        _features(table, privileged, replace(roles, room=False), Known(), notes) if privileged else None,
         tuple(apart),
         grouped=roles.group,
         labels=tuple(several),
@@ -300,7 +301,8 @@ def _features(
             if (bad := np.flatnonzero(np.isinf(column))).size:
                 raise infinite(table.source, table.place(int(bad[0]), name))
             group[j] = column
-            held = held if len(held) else np.empty((len(column), len(names)))
+            shape = len(column), len(names)
+            held = held if len(held) else with_room(*shape) if roles.room else np.empty(shape)
         for start in range(0, len(held), ROWS):
             for j, column in group.items():
                 held[start : start + ROWS, j] = column[start : start + ROWS]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fast.data.constant import whole
 from verification.app.dataset import Examples
 from verification.app.labels import UNKNOWN, is_number, listed
 from verification.app.tables import plain
@@ -64,9 +65,10 @@ def no_text(column: Any) -> str:
 
 
 def numbers(examples: Examples) -> np.ndarray:
-    """X as (n, d) float64, where every feature has to be a number."""
+    """X as (n, d) float64, where every feature has to be a number; with room for a constant feature if it has that."""
     check(examples, (), False)
-    return np.ascontiguousarray(examples.X.to_numpy(np.float64))
+    X = examples.X.to_numpy(np.float64)
+    return X if whole(X) is not None else np.ascontiguousarray(X)
 
 
 def transformer(

@@ -23,9 +23,8 @@ from verification.report.document import Document
 
 app = typer.Typer(add_completion=False)
 #: What training imports after the file was read.
-LATER = ("sklearn.model_selection", "sklearn.compose", "sklearn.pipeline", "fast.estimators.multiclass",
-         "fast.estimators.topk_logistic_regression", "matplotlib.figure", "matplotlib.backends.backend_svg",
-         "jinja2")  # fmt: skip
+LATER = ("sklearn.model_selection", "sklearn.pipeline", "fast.estimators.multiclass",
+         "fast.estimators.topk_logistic_regression", "jinja2")  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +112,11 @@ def train(options: Options) -> Document:
             f"model is {o.model!r}; expected --labels with --model multilabel, whose examples have several, and "
             "--label with the others"
         )
-    roles = o.roles(labels=words(o.labels) if several else None)
+    bias = (
+        o.model in ("svm", "logistic", "multilabel") if o.fit_intercept is None else o.fit_intercept
+    )
+    room = bias and o.model in ("svm", "logistic")
+    roles = replace(o.roles(labels=words(o.labels) if several else None), room=room)
     with stage(f"read {o.file}"), imported_beside(o.file, *LATER):
         examples = read(o.file, roles, None, o.labels_file)
     say(examples.taken)
@@ -129,9 +132,6 @@ def train(options: Options) -> Document:
         judged_on = without(one_against_rest(judged_on, o.positive), examples.apart[given_apart:])
     elif o.holdout is not None:
         examples, judged_on = split_holdout(examples, o.holdout, o.seed)
-    bias = (
-        o.model in ("svm", "logistic", "multilabel") if o.fit_intercept is None else o.fit_intercept
-    )
     given = {name: getattr(o, name) for name in (
         "scale", "impute", "model", "k", "variant", "gamma", "lam", "truncated", "loss", "tol",
         "class_weight")}  # fmt: skip
