@@ -21,9 +21,9 @@ from verification.cli import app
 #: Code lines; today's, rounded up to the next 500.
 MOST_LINES = {
     "refsolve": 18_100,
-    "fast": 26_300,
-    "verification": 49_600,
-    "tests": 39_750,
+    "fast": 26_800,
+    "verification": 49_900,
+    "tests": 40_250,
     "docs": 4_000,
 }
 GENERATED = {"_build", "jupyter_execute"}
