@@ -19,11 +19,13 @@ def test_the_peer_learns_what_is_written(tmp_path: Path) -> None:
     peer = [sys.executable, "-c", tables._PEER, str(file)]
     done = subprocess.run(peer, capture_output=True, text=True, check=True)
     known, held = map(float, done.stdout.split())
-    assert known > 0.85 and held > 0.6  # 240 rows to learn from, 60 held out
+    assert known > 0.85  # of the 240 rows it has learnt from
+    assert held > 0.6
 
 
 def test_a_command_that_fails_is_no_figure() -> None:
     with pytest.raises(subprocess.CalledProcessError):
         tables.used([sys.executable, "-c", "raise SystemExit(3)"])
     seconds, peak = tables.used([sys.executable, "-c", "bytearray(10**8)"])
-    assert seconds > 0.0 and peak > 1e8
+    assert seconds > 0.0
+    assert peak > 1e8
