@@ -29,6 +29,11 @@ def update_block(loss: Any, *block: Any) -> None:
     loss.kernels.ascend(*block)
 
 
+def update_rows(loss: Any, *rows: Any) -> None:
+    """Sequential exact updates of rows, W after each, see `fast.kernels.rows.sweep`."""
+    loss.kernels.sweep(*rows)
+
+
 class BlockedSDCASolver:
     """Trains one model; see :func:`fast.models.multiclass_erm.train`."""
 
@@ -68,7 +73,7 @@ class BlockedSDCASolver:
             if not sparse and X.shape[1] <= FEW:
                 V = np.ascontiguousarray(self.W.T)
                 given = self.parameters, X, labels, self.costs, weights, blocks, V
-                self.loss.kernels.sweep(*given, change[0], change[1], self.space)
+                update_rows(self.loss, *given, change[0], change[1], self.space)
                 self.W, self.blocks[taken] = np.ascontiguousarray(V.T), blocks
                 continue
             for first in range(0, len(taken), self.BLOCK):

@@ -7,9 +7,8 @@ min_w P(w) = 1/2 ||w||^2 + C F(Xw); see :mod:`fast.solvers.score_problem` for cu
 | "bundle"        | proximal bundle method                      | everything ("auto")         |
 | "cutting_plane" | 1-slack cutting planes                      | reference, teaching         |
 
-Measured on n = 20 000, d = 64, 2 % positives to a gap of 1e-6, 14 kinds of data and 3 seeds: the bundle
-asks its oracle 9 to 34 times at C = 10 and 19 to 96 times at C = 1000. Cutting planes need 49 against 17
-and more than 500 against 43 on Gaussian data 2 apart. A prototype of
+Measured on n = 20 000, d = 64, 2 % positives, Gaussian data 1.5 apart, to a gap of 1e-6: the bundle asks its
+oracle 17 times at C = 10 and 27 times at C = 1000, cutting planes 420 and more than 500 times. A prototype of
 L-BFGS with a line search, on 8 of these kinds, always needed more (29 to 54, and 71 to 98; more than
 200 on nearly separable data): it is not offered. On images (10 000 x 784, C = 1000, eleven kinds) the bundle
 calls 22 to 77 times to 1e-3 and 40 to 132 times to 1e-6.

@@ -49,7 +49,7 @@ SETS, STEP = (recall_at_k.SetOracle, "__call__"), (toppush_newton.Blocks, "step"
 RANKING, ENTROPIES = (Queries, "infer"), (entropy_rows, "finished_rows")
 INSIDE = {
     "active": (active_set, "active_pass"),
-    "sdca": (blocked_sdca, "update_block"),
+    "sdca": (blocked_sdca, "update_rows"),
     "newton": (smooth_rows, "smooth_rows"),
     "fista": (fista, "risk_of_weights"),
     "interior": (simplex_interior.SimplexInteriorSolver, "_check"),
@@ -86,6 +86,8 @@ CASES = {
     "entropy 3": Case(ENTROPY(k=3, C=10.0), classes(11, n=400, m=8, d=12), inside=ENTROPIES, calls=(3, 4, 5, 7)),
     "entropy sdca": Case(ENTROPY(k=3, C=10.0, solver="sdca", random_state=0), classes(11, n=100, m=8, d=12),
                          inside=INSIDE["sdca"]),
+    "entropy sdca, wide": Case(ENTROPY(k=3, C=10.0, solver="sdca", random_state=0), classes(11, n=100, m=8, d=40),
+                               inside=(blocked_sdca, "update_block")),
     "truncated": Case(ENTROPY(k=3, truncated=True, C=5.0), classes(13, n=400, m=6, d=20), (1, 3, 7),
                       ENTROPIES, calls=(3, 6, 10, 14, 18, 22, 26, 30)),
     "latent": Case(LatentAPSVM(C=20.0), bags(8), (1, 3, 8)),
