@@ -22,6 +22,7 @@ from fast.solvers.rows import dense, is_sparse
 
 AT_ONCE, SHORT = (1 << 16, 1 << 18)  # rows of an array, and of CSR, times classes
 LEAST = 4096  # rows of an array
+FEW = 5000  # multiplications that cost no more in extended precision
 TINIEST = 2.0**-1022  # of which a logarithm is taken
 STEEP = 750  # of x log x at the smallest float64
 
@@ -49,7 +50,7 @@ def claims(
     def bounds(real: Any) -> tuple[float, float]:
         return _bounds(X, W, A, own, r, loss, y, real)
 
-    return confirmed(precisions(X.shape[0] * X.shape[1] * len(W)), bounds, claimed, tol)
+    return confirmed(precisions(X.shape[0] * X.shape[1] * len(W), small=FEW), bounds, claimed, tol)
 
 
 def logistic_claims(

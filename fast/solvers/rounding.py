@@ -15,14 +15,14 @@ from fast.errors import ContradictionError
 from fast.solvers.rows import TINY, squared_norms
 
 EPS = float(np.finfo(np.float64).eps)
-SMALL = 10_000  # multiplications that cost nothing in extended precision
+SMALL = 100_000  # multiplications that cost nothing in extended precision
 AFFORDABLE = 100_000_000
 NEGLIGIBLE = 0.01  # of tol: float64 is enough if its rounding is less
 
 
-def precisions(products: int, times: int = 1) -> list[Any]:
+def precisions(products: int, times: int = 1, small: int = SMALL) -> list[Any]:
     """The arithmetics worth trying for ``times`` so many multiplications, in this order."""
-    if products * times <= SMALL:
+    if products * times <= small:
         return [np.longdouble]
     return [np.float64, np.longdouble] if products <= AFFORDABLE else [np.float64]
 

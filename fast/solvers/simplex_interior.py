@@ -282,6 +282,7 @@ class SimplexInteriorSolver:
     def run(self, state: TrainingState, tol: float, max_iter: int, report: Callable) -> None:
         """Steps until state.gap <= tol, or max_iter, or the callback stops, or rounding rules."""
         mark, waited, before = (np.inf, np.inf), 0, np.inf
+        self.looped = self.looped and self.offset is None
         for iteration in range(state.n_iter + 1, max_iter + 1):
             if self.exhausted:
                 return None
@@ -319,7 +320,7 @@ class SimplexInteriorSolver:
             state.record(iteration, primal, max(dual, state.dual), self.W)
             progress = state.gap < SLOW * mark[0] or self.left < SLOW * mark[1]
             mark, waited = ((state.gap, self.left), 0) if progress else (mark, waited + 1)
-            rounding = state.gap <= LEAST or FINISHED >= state.gap > MET * before
+            rounding = self.looped and (state.gap <= LEAST or FINISHED >= state.gap > MET * before)
             over, before = rounding and state.gap <= self.enough, state.gap
             self.exhausted = over or waited >= PATIENCE or self.left < SETTLED * self.primal
             state.done = state.gap <= tol or self.exhausted
