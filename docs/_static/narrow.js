@@ -1,6 +1,6 @@
 // Tables that are wider than the page become a list of rows, each a line per column that begins with its name.
 // Formulas in a line that are wider scroll by themselves. What is wide depends on fonts, so it is measured; without
-// this script tables scroll.
+// this script tables scroll. Figures of several panels are small there, and large after a tap.
 (() => {
   const tables = [...document.querySelectorAll("article table, main table")].filter((table) => {
     const names = table.tHead?.rows.length === 1 ? [...table.tHead.rows[0].cells] : [];
@@ -31,6 +31,9 @@
     for (const table of wide) table.classList.add("stacked");
     const long = formulas.filter((formula) => formula.offsetWidth > Math.min(room, width - 32));
     for (const formula of long) formula.classList.add("wide");
+  }
+  for (const svg of document.querySelectorAll("figure.wide svg")) {
+    svg.addEventListener("click", () => svg.closest("figure").classList.toggle("large"));
   }
   window.addEventListener("resize", fit);
   window.addEventListener("load", fit); // pictures and fonts are there

@@ -97,6 +97,23 @@ def test_tables_of_pages_are_stacked_where_they_are_too_wide(browser: Any, tmp_p
     assert browser.ask("document.querySelectorAll('.stacked, .wide').length") == 0
 
 
+def test_a_figure_of_several_panels_is_shown_whole_and_large_after_a_tap(browser: Any, tmp_path: Path) -> None:
+    style, script = (STATIC / name for name in ("lessons.css", "narrow.js"))
+    figure = "<figure class='lesson wide'><svg viewBox='0 0 920 300'></svg><figcaption>Two.</figcaption></figure>"
+    page = tmp_path / "page.html"
+    inside = f"<style>{style.read_text('utf-8')}</style><article>{figure}</article>"
+    page.write_text(f"<!doctype html><meta charset=utf-8>{inside}<script>{script.read_text('utf-8')}</script>", "utf-8")
+    browser.open(page, WIDTH)
+    width = "document.querySelector('svg').getBoundingClientRect().right"
+    tap = "document.querySelector('svg').dispatchEvent(new Event('click'))"
+    assert browser.ask(width) <= WIDTH
+    assert browser.ask(tap)
+    assert browser.ask(width) > WIDTH
+    assert browser.ask(ACROSS) <= WIDTH
+    assert browser.ask(tap)
+    assert browser.ask(width) <= WIDTH
+
+
 def test_without_the_script_a_wide_table_is_found_to_be_cut(browser: Any, tmp_path: Path) -> None:
     cells = "".join(f"<td>{j}.123</td>" for j in range(30))
     page = tmp_path / "page.html"
