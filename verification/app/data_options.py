@@ -171,7 +171,8 @@ def common_classes(examples: Examples, how: str | None, least: int) -> Examples:
         return examples
     shown = listed([f"{name!s:.40}" for name in names[rare]])
     done = f"with fewer than {least} examples {'left out' if how == 'drop' else 'merged into other'}: {shown}"
-    say(f"{examples.source.name}: {rare.sum()} classes {done}, {counts[rare].sum()} examples")
+    few, many = int(rare.sum()), int(counts[rare].sum())
+    say(f"{examples.source.name}: {few} class{'es' * (few > 1)} {done}, {many} example{'s' * (many > 1)}")
     if how == "drop":
         return examples.part(np.flatnonzero(~rare[place]))
     if "other" in (known := names.astype(str)):
