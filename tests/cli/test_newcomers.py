@@ -267,8 +267,8 @@ def test_rare_classes_are_dropped_or_merged(csv: Path, name: str) -> None:
     counts = pd.read_csv(csv).kind.value_counts()
     few = counts[counts < least]
     for how in ("drop", "merge"):
-        kinds = f"{len(few)} class{'es' * (len(few) > 1)}"
-        assert f"{kinds} with fewer than {least} examples" in run(*words, "--rare-classes", how).stderr
+        found = f"{len(few)} class{'es' * (len(few) > 1)}"
+        assert f"{found} with fewer than {least} examples" in run(*words, "--rare-classes", how).stderr
         told = data(*words, "--rare-classes", how)
         left = len(counts) - len(few) + (how == "merge")
         if name == "train":
