@@ -31,7 +31,7 @@ def same(again, model, X):
 
 
 def test_every_estimator_is_saved() -> None:
-    public = (getattr(fast, name) for name in dir(fast))
+    public = (getattr(fast, name) for name in dir(fast) if name != "torch")  # which may not be installed
     known = {c.__name__ for c in public if isinstance(c, type) and issubclass(c, BaseEstimator)}
     assert known <= set(FITS)
 

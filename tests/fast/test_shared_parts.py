@@ -206,8 +206,8 @@ def test_small_weights_are_left_out_if_the_bound_allows_it():
 def test_arithmetics_that_are_worth_trying():
     both, single, wide = [np.float64, np.longdouble], [np.float64], [np.longdouble]
     for products, times, expected in (
-        (10_000, 1, wide), (5_000, 2, wide), (10_001, 1, both), (5_001, 2, both), (3, 10**9, both),
+        (100_000, 1, wide), (50_000, 2, wide), (100_001, 1, both), (50_001, 2, both), (3, 10**9, both),
         (100_000_000, 1, both), (100_000_001, 1, single), (100_000_001, 0, wide),
     ):  # fmt: skip
         assert rounding.precisions(products, times) == expected
-    assert rounding.precisions(10_000) == wide
+    assert rounding.precisions(100_000) == wide

@@ -136,15 +136,6 @@ LOST = {  # what the page says of them
     ("heavy tails", "softmax"): 2.3,
     ("images", "softmax"): 3.2,
     ("digits", "softmax"): 2.2,
-    ("rare topic", "recall at 50"): 10.1,
-    ("labels", "multilabel hinge"): 9.5,
-    ("two classes, wide", "two-class hinge"): 48.0,  # snapml's dual ascent, where d > n
-    ("two classes, one-hot", "two-class logistic"): 3.1,
-}
-UNCERTIFIED = {  # where another solver of ours gets there
-    ("labels", "multilabel hinge"),
-    ("labels of text", "multilabel hinge"),
-    ("digits, scales 1e-4 to 1e4", "one-vs-rest logistic"),
 }
 
 
@@ -152,8 +143,7 @@ def test_the_record_holds_what_its_page_promises() -> None:
     """What "auto" trains is certified where anybody is, and rarely takes more than 1.5 times the best of all."""
     record = Path(standing_report.__file__).parents[2] / "docs" / "records" / "standing.jsonl"
     cells = standing_report.standings(standing_report.read(record))
-    beaten = {c.auto[:2] for c in cells if c.auto.seconds is None and (c.ours or c.peer)}
-    assert beaten == UNCERTIFIED
+    assert not [c.auto for c in cells if c.auto.seconds is None and (c.ours or c.peer)]
     ended = [c for c in cells if c.auto.seconds is not None]  # elsewhere nobody ended
     assert len(ended) >= 238
     assert {c.auto.data for c in cells} >= {"heavy tails", "one-hot", "clusters", "images", "text"}
